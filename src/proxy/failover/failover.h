@@ -2,7 +2,7 @@
 // What happens when a rail dies: notices it, brings its unfinished operations over other rails, and takes it back.
 //
 // A path is a rail of this port and a peer. A path is lost when the provider says so, or when it owes something and is
-// silent while another path to its peer answers. Then, per peer:
+// silent while any other path to its peer answers. Then, per peer:
 //   releasing    wait until the provider has let go of the path's operations; closing the rail frees those it keeps
 //   quarantine   packets of the closed rail may still be under way
 //   inquiring    ask the peer, over another rail, which requests it has executed
@@ -269,7 +269,8 @@ class Failover {
       desk_.rails.count_failover(r, unlinked);
     }
     watch_.lost(r, pe, now, why);
-    if (unlinked && find(pe) == nullptr && !owes(r, pe)) return;  // there is nothing to recover
+    const bool may_be_idle = unlinked || why == Death::silence;      // idle paths are asked, too: see PathWatch
+    if (may_be_idle && find(pe) == nullptr && !owes(r, pe)) return;  // there is nothing to recover
     Recovery* recovery = find(pe);
     if (recovery == nullptr) recovery = &recoveries_.emplace_back(Recovery{pe, 0, 0, Stage::releasing, now});
     recovery->number = ++inquiries_;

@@ -2,6 +2,7 @@
 // Notices paths that have gone silent or whose rail has lost its link, and those that live again.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -62,6 +63,7 @@ class PathWatch {
     });
     if (without_link_ != 0) [[unlikely]]
       give_up_links(dead);
+    look_at_witnesses(now);
     size_t pings = kPingsPerLook;
     for (size_t i = 0; i < sick_.size();) {
       if (treat(sick_[i], now, pings, dead, held_back)) {
@@ -93,7 +95,13 @@ class PathWatch {
         sick.pinged_ns = pinged;
         return;
       }
-    sick_.push_back({r, pe, true, false, now, pinged, paths().at(r, pe).moves, kNoRail, 0, false, !opened_anew});
+    sick_.push_back({.rail = r,
+                     .pe = pe,
+                     .dead = true,
+                     .is_old = !opened_anew,
+                     .since_ns = now,
+                     .pinged_ns = pinged,
+                     .moves = paths().at(r, pe).moves});
   }
 
   /// Uses no path to `pe`, except that of rail `alive`, until the path has shown that it lives.
@@ -127,15 +135,14 @@ class PathWatch {
   struct Sick {
     size_t rail;
     int pe;
-    bool dead;              ///< false: only suspect
-    bool witness_answered;  ///< by the time of the last look
-    uint64_t since_ns;      ///< time when the path became suspect or dead
+    bool dead;                   ///< false: only suspect
+    bool other_answers = false;  ///< suspect, and by the time of the last look another path to `pe` had answered
+    bool limited = false;        ///< dead, and the system limits the silence of its connections
+    bool is_old = false;         ///< dead, and its connections are still those of its death
+    uint64_t since_ns;           ///< time when the path became suspect or dead
     uint64_t pinged_ns;
-    uint32_t moves;  ///< of the path when this record began
-    size_t witness;  ///< another rail to `pe`, asked for comparison; kNoRail: none was asked
-    uint32_t witness_moves;
-    bool limited = false;  ///< dead, and the system limits the silence of its connections
-    bool is_old = false;   ///< dead, and its connections are still those of its death
+    uint32_t moves;                               ///< of the path when this record began
+    std::array<uint32_t, kMostRails> moves_of{};  ///< suspect: of all paths to `pe` when this record began
   };
 
   /// A path that lives again, though some of its connections may not.
@@ -219,13 +226,55 @@ class PathWatch {
   }
 
   void suspect(size_t r, int pe, uint64_t now) noexcept {
-    const RailMask others = paths().usable(pe) & ~(RailMask{1} << r);
-    if (others == 0) return;  // no other path can replace this one: SHMEM_TIMEOUT decides
+    if (!has_other(r, pe)) return;  // no other path can replace this one: SHMEM_TIMEOUT decides
     paths().set_up(r, pe, false);
-    const size_t witness = desk_.rails.after(r, others);
-    sick_.push_back({r, pe, false, false, now, now, paths().at(r, pe).moves, witness, paths().at(witness, pe).moves});
+    Sick& sick = sick_.emplace_back(
+        Sick{.rail = r, .pe = pe, .dead = false, .since_ns = now, .pinged_ns = now, .moves = paths().at(r, pe).moves});
+    for (size_t other = 0; other < desk_.rails.size(); ++other) sick.moves_of[other] = paths().at(other, pe).moves;
+    paths().at(r, pe).asked = look_;
     ping(r, pe);
-    ping(witness, pe, PingNews::doubts);
+    ask_others(r, pe, [](size_t) {});
+  }
+
+  template <class Each>
+  void for_each_other(size_t r, int pe, Each&& each) noexcept {
+    for (RailMask rest = paths().usable(pe) & ~(RailMask{1} << r); rest != 0; rest &= rest - 1)
+      each(static_cast<size_t>(std::countr_zero(rest)));
+  }
+
+  /// Asks every other path to the PE of a suspect for comparison, because any of them may be silent too. A path that
+  /// was asked owes an answer, so one that carries nothing else becomes suspect as well.
+  void look_at_witnesses(uint64_t now) noexcept {
+    for (size_t i = 0, n = sick_.size(); i < n; ++i) {  // look_at() may add some
+      if (sick_[i].dead) continue;
+      const int pe = sick_[i].pe;
+      ask_others(sick_[i].rail, pe, [&](size_t other) { look_at(other, pe, now); });
+    }
+  }
+
+  /// Asks all usable paths but `r`. One of them, another one at each look, also carries the doubts: the peer uses no
+  /// other path until it has had its own answers.
+  template <class Asked>
+  void ask_others(size_t r, int pe, Asked&& asked) noexcept {
+    const size_t carrier = desk_.rails.after(look_ % desk_.rails.size(), paths().usable(pe) & ~(RailMask{1} << r));
+    for_each_other(r, pe, [&](size_t other) {
+      ask(other, pe, other == carrier ? PingNews::doubts : PingNews::none);
+      asked(other);
+    });
+  }
+
+  /// Whether another usable path to the PE has answered since this one became suspect.
+  bool other_has_answered(const Sick& sick) noexcept {
+    bool answered = false;
+    for_each_other(sick.rail, sick.pe,
+                   [&](size_t other) { answered |= paths().at(other, sick.pe).moves != sick.moves_of[other]; });
+    return answered;
+  }
+
+  /// Asks a path whether it lives, once a look however many suspects there are.
+  void ask(size_t r, int pe, PingNews news) noexcept {
+    Path& path = paths().at(r, pe);
+    if (std::exchange(path.asked, look_) != look_) ping(r, pe, news);
   }
 
   /// Limits the silence of dead paths' connections. Called after the questions, which may have begun connections.
@@ -335,14 +384,13 @@ class PathWatch {
         dead(r, pe, Death::no_link);  // calls lost()
         return false;
       }
-      // The witness must have answered before the last look: a newer answer may have the missing one close behind it.
-      if (now - sick.since_ns >= desk_.tuning.rail_timeout_ns && sick.witness_answered) {
+      // The other path must have answered before the last look: behind a newer answer the missing one may be close.
+      if (now - sick.since_ns >= desk_.tuning.rail_timeout_ns && sick.other_answers) {
         dead(r, pe, Death::silence);  // calls lost()
         return false;
       }
-      sick.witness_answered = paths().at(sick.witness, pe).moves != sick.witness_moves;
-      ping(r, pe);
-      ping(sick.witness, pe, PingNews::doubts);
+      sick.other_answers = other_has_answered(sick);
+      ask(r, pe, PingNews::none);
     } else if (now - sick.pinged_ns >= desk_.tuning.rail_timeout_ns / 2 && pings > 0 && paths().is_open(sick.rail) &&
                may_be_told(sick.rail, sick.pe)) {
       sick.pinged_ns = now;

@@ -20,6 +20,7 @@ struct Path {
   uint32_t moves = 0;    ///< completed writes and reads, and answers that came over it: signs of the peer
   uint32_t seen = 0;     ///< moves at the last look
   uint32_t look = 0;     ///< number of the last look
+  uint32_t asked = 0;    ///< number of the last look at which a ping went
   uint32_t quiet = 0;    ///< looks in a row at which something was owed and nothing had come
   bool refuses = false;  ///< a post, since the last look
 };
@@ -29,7 +30,7 @@ struct PathName {
   int pe;
 };
 
-/// 5 bytes per peer, and 20 per path. Empty for a single rail, which nothing can replace.
+/// 5 bytes per peer, and 24 per path. Empty for a single rail, which nothing can replace.
 class PathTable {
  public:
   PathTable(size_t rails, int npes)
