@@ -103,6 +103,7 @@ trap 'exit 2' INT TERM HUP
 acquire_settings() { apt-config dump | grep -E '^Acquire::.*"[^"]+";$' | grep -v 'IndexTargets' || true; }
 
 make_root() {
+  mkdir -p "$root"
   chmod 755 "$root" # mktemp lets nobody else in; tests take other users' places
   local options=(--variant=minbase)
   [ -z "$keyring" ] || options+=("--keyring=$keyring")
