@@ -3,7 +3,7 @@
 # The checks of the sources; ctest runs each of them under the label lint.
 #   scripts/lint.sh                  all of them, clang-tidy on a few files
 #   scripts/lint.sh CHECK...         only these: layers spdx lines headers api env reference spelling markdown
-#                                    links site shell format tidy
+#                                    links site shell tests format tidy
 #   scripts/lint.sh --tidy           clang-tidy on all files (minutes)
 # BUILD_DIR (default build/release) is where clang-tidy finds compile_commands.json. Exit 77: all that was asked was
 # skipped, because a tool is missing.
@@ -85,6 +85,13 @@ check_links() {
 
 check_site() { scripts/docs.sh --check; }
 
+# Tests get the fake driver from on_fake_gpus() alone, which disables them where they need kernels that the build lacks.
+check_tests() {
+  # shellcheck disable=SC2046
+  ! grep -nE 'TARGET_FILE(_DIR)?:railshmem_fake_cuda|driver/fake_cuda' $(scripts/list_sources.sh text | grep -E '(CMakeLists\.txt|\.cmake)$') |
+    grep -vE '^(cmake/RailshmemFakeGpus\.cmake|tests/unit/CMakeLists\.txt):'
+}
+
 check_shell() {
   missing shellcheck && return 77
   # shellcheck disable=SC2046
@@ -123,14 +130,14 @@ checks=
 for argument; do
   case $argument in
     --tidy) whole=yes checks="$checks tidy" ;;
-    layers | spdx | lines | headers | api | env | reference | spelling | markdown | links | site | shell | format | tidy) checks="$checks $argument" ;;
+    layers | spdx | lines | headers | api | env | reference | spelling | markdown | links | site | shell | tests | format | tidy) checks="$checks $argument" ;;
     *)
       sed -n '3,9p' "$0" >&2
       exit 2
       ;;
   esac
 done
-checks=${checks:-layers spdx lines headers api env reference spelling markdown links site shell format tidy}
+checks=${checks:-layers spdx lines headers api env reference spelling markdown links site shell tests format tidy}
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 

@@ -5,7 +5,7 @@ set_target_properties(fault_bad_on_stream PROPERTIES OUTPUT_NAME bad_on_stream)
 target_link_libraries(fault_bad_on_stream PRIVATE RailSHMEM::shmem)
 add_dependencies(fault_bad_on_stream railshmem_fake_cuda)
 target_compile_options(fault_bad_on_stream PRIVATE -Wall -Wextra $<$<BOOL:${RAILSHMEM_WERROR}>:-Werror>)
-set(on_stream_env --env LD_LIBRARY_PATH=$<TARGET_FILE_DIR:railshmem_fake_cuda> --env RAILSHMEM_FAKE_GPUS=2
+set(on_stream_env --env RAILSHMEM_FAKE_GPUS=2
     --env SHMEM_HEAP_KIND=device --env SHMEM_DEVICE_HEAP_MAX=64M --env SHMEM_TRANSPORT=p2p)
 set(on_stream_job $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_bad_on_stream>)
 
@@ -134,7 +134,7 @@ if(RAILSHMEM_HAVE_OFI)
   target_link_libraries(fault_lost_on_stream PRIVATE RailSHMEM::shmem ${CMAKE_DL_LIBS})
   add_dependencies(fault_lost_on_stream railshmem_fake_cuda)
   target_compile_options(fault_lost_on_stream PRIVATE -Wall -Wextra $<$<BOOL:${RAILSHMEM_WERROR}>:-Werror>)
-  set(lost_on_stream_env --env LD_LIBRARY_PATH=$<TARGET_FILE_DIR:railshmem_fake_cuda> --env RAILSHMEM_FAKE_GPUS=2
+  set(lost_on_stream_env --env RAILSHMEM_FAKE_GPUS=2
       --env SHMEM_HEAP_KIND=device --env SHMEM_DEVICE_HEAP_MAX=64M --env SHMEM_TIMEOUT=5)
   foreach(how fcollect alltoall reduce reducescatter)
     foreach(way given replayed)

@@ -3,7 +3,6 @@
 #
 # A rail dies while long collectives go over it, and comes back: every word is right, and the collectives go on.
 # collectives.sh <folder of rail_collectives> [OPTION of it...]     RATE of a rail (default 500mbit), PHASE (default 4 s)
-# GPUS  folder of a libcuda.so.1, for --on-stream
 set -u
 program=$1/rail_collectives
 shift
@@ -12,7 +11,6 @@ shift
 # shellcheck source=death.sh
 . "$(dirname "$0")/death.sh"
 
-[ -z "${GPUS:-}" ] || export LD_LIBRARY_PATH=$GPUS${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 net_begin 2 "${RATE:-500mbit}"
 all_right() { [ "$(grep -l ': right$' "$outputs"/* | wc -l)" -eq 4 ]; }
 

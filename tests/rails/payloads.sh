@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # A rail dies while kernels put from slots and get into slots, and comes back: every byte is right, and no slot is lost.
-# payloads.sh <program payloads_between_pes> <folder of the fake libcuda.so.1>     RATE of a rail (default 500mbit), PHASE (default 4 s)
+# payloads.sh <program payloads_between_pes>     RATE of a rail (default 500mbit), PHASE (default 4 s)
 set -u
 program=$1
 # shellcheck source=net.sh
@@ -10,7 +10,7 @@ program=$1
 # shellcheck source=death.sh
 . "$(dirname "$0")/death.sh"
 
-export LD_LIBRARY_PATH=$2${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} RAILSHMEM_FAKE_GPUS=2 SHMEM_WAIT_TIMEOUT=60
+export RAILSHMEM_FAKE_GPUS=2 SHMEM_WAIT_TIMEOUT=60
 net_begin 2 "${RATE:-500mbit}"
 all_right() { grep -q 'payloads_between_pes: passed' "$outputs/0"; }
 
