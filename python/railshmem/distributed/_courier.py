@@ -18,7 +18,7 @@ import torch
 
 from railshmem import numpy as rn
 from railshmem.distributed._layout import HEADERS, Mail
-from railshmem.distributed._memory import bytes_of, gathered
+from railshmem.distributed._memory import bytes_of, gathered, hand_over
 from railshmem.distributed._work import HostWork
 
 ANY_SOURCE = -1
@@ -59,7 +59,11 @@ class Arriving:
 
 
 class Courier:
-    """Carries the messages of one group, on a thread that starts with the first message."""
+    """Carries the messages of one group, on a thread that starts with the first message.
+
+    What goes wrong with one message ends its work. What goes wrong with the thread ends the works of all messages under way, and
+    later calls raise.
+    """
 
     def __init__(self, name: str, rank: int, pes: list[int], mail: Mail):
         self._name, self._rank, self._pes, self._mail = name, rank, pes, mail
@@ -71,22 +75,28 @@ class Courier:
         self._posted = [0] * size  # headers to each member
         self._taken = [0] * size  # headers from each member
         self._state = threading.Condition()
+        self._over: list[tuple[HostWork, BaseException | None, int]] = []  # works to be ended without the lock
         self._thread: threading.Thread | None = None
         self._closed = False
+        self._failure: BaseException | None = None  # what has ended the thread
 
     def send(self, work: HostWork, tensor: torch.Tensor, dest: int, tag: int) -> HostWork:
         """Sends a CPU tensor; work ends when tensor may be changed."""
+        message = Outgoing(work, bytes_of(gathered(tensor)), dest, tag)
         with self._state:
-            self._outgoing[dest].append(Outgoing(work, bytes_of(gathered(tensor)), dest, tag))
-            self._wake()
+            self._require_thread()
+            self._outgoing[dest].append(message)
+            self._state.notify_all()
         return work
 
     def receive(self, work: HostWork, tensor: torch.Tensor, source: int, tag: int) -> HostWork:
         """Receives into a CPU tensor the next message from source with this tag, which has its size."""
         with self._state:
+            self._require_thread()
             self._incoming.append(Incoming(work, tensor, source, tag))
             self._match_kept()
-            self._wake()
+            self._state.notify_all()
+        self._end_works()
         return work
 
     def close(self, deadline_s: float) -> bool:
@@ -106,15 +116,31 @@ class Courier:
     def _all_received(self) -> bool:
         return all(self._mail.done_by(pe) >= posted for pe, posted in enumerate(self._posted))
 
-    def _wake(self) -> None:
+    def _require_thread(self) -> None:
         if self._closed:
             raise RuntimeError(f"railshmem: the process group {self._name} was destroyed")
+        if self._failure:
+            raise self._stopped()
         if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name=f"railshmem-mail-{self._name}", daemon=True)
-            self._thread.start()
-        self._state.notify_all()
+            thread = threading.Thread(target=self._run, name=f"railshmem-mail-{self._name}", daemon=True)
+            thread.start()  # may raise, and then there is no thread
+            self._thread = thread
+
+    def _stopped(self) -> RuntimeError:
+        error = RuntimeError(f"railshmem: send and recv of the process group {self._name} have stopped on this rank, because "
+                             f"of {self._failure!r}; end the job, or make another group of all ranks")
+        error.__cause__ = self._failure
+        return error
 
     def _run(self) -> None:
+        try:
+            self._carry()
+        except BaseException as error:  # the works raise it: nobody sees how this thread ends
+            with self._state:
+                self._fail_all(error)
+        self._end_works()
+
+    def _carry(self) -> None:
         in_vain = 0
         while True:
             with self._state:
@@ -122,9 +148,31 @@ class Courier:
                 if not self._receives() and not any(self._outgoing):
                     return  # closed
                 moved = self._take_all() | self._post_all()
+            self._end_works()
             in_vain = 0 if moved else in_vain + 1
             if not moved:
                 time.sleep(_PAUSES_S[min(in_vain // _LOOKS_A_PAUSE, len(_PAUSES_S) - 1)])
+
+    def _end(self, work: HostWork, error: BaseException | None = None, source: int = -1) -> None:
+        self._over.append((work, error, source))
+
+    def _end_works(self) -> None:
+        """Ends works, without the lock: callbacks of their futures may wait for threads that send or receive."""
+        with self._state:
+            over, self._over = self._over, []
+        for work, error, source in over:
+            work.finish(error, source)
+
+    def _fail_all(self, failure: BaseException) -> None:
+        self._failure = failure
+        arriving = [message.target.work for message in self._arriving if message and message.target]
+        works = [message.work for queue in self._outgoing for message in queue]
+        for work in works + [incoming.work for incoming in self._incoming] + arriving:
+            self._end(work, self._stopped())
+        for queue in self._outgoing:
+            queue.clear()
+        self._incoming.clear()
+        self._arriving = [None] * len(self._pes)
 
     # Sending.
 
@@ -144,7 +192,7 @@ class Courier:
         message.sent += chunk.nbytes
         if message.sent == message.data.nbytes:
             queue.popleft()
-            message.work.finish()
+            self._end(message.work)
         return True
 
     # Receiving.
@@ -182,9 +230,10 @@ class Courier:
             if incoming.tag == tag and incoming.source in (source, ANY_SOURCE):
                 if incoming.tensor.nbytes != total:
                     break  # kept; the recv ends with an error
-                self._incoming.remove(incoming)
                 staged = gathered(incoming.tensor)
-                return Arriving(tag, bytes_of(staged), total, incoming, staged)
+                arriving = Arriving(tag, bytes_of(staged), total, incoming, staged)
+                self._incoming.remove(incoming)
+                return arriving
         return Arriving(tag, np.empty(total, np.uint8), total)
 
     def _complete(self, source: int, arriving: Arriving) -> None:
@@ -192,10 +241,16 @@ class Courier:
             self._kept[source].append(arriving)
             self._match_kept()
             return
-        incoming = arriving.target
-        if arriving.staged.data_ptr() != incoming.tensor.data_ptr():
-            incoming.tensor.detach().copy_(arriving.staged)
-        incoming.work.finish(source=source)
+        self._deliver(arriving.target, source, arriving.staged)
+
+    def _deliver(self, incoming: Incoming, source: int, data: torch.Tensor) -> None:
+        """Brings a message to the tensor of its recv. What the tensor does not take is an error of that recv."""
+        error = None
+        try:
+            hand_over(data, incoming.tensor)
+        except Exception as raised:
+            error = raised
+        self._end(incoming.work, error, source)
 
     def _match_kept(self) -> None:
         for incoming in list(self._incoming):
@@ -208,11 +263,9 @@ class Courier:
             self._kept[source].remove(message)
             self._incoming.remove(incoming)
             if message.buffer.nbytes != incoming.tensor.nbytes:
-                incoming.work.finish(ValueError(
+                self._end(incoming.work, ValueError(
                     f"railshmem: recv of {incoming.tensor.nbytes} bytes from rank {source}, tag {incoming.tag & 0xffffffff}, and the "
                     f"message has {message.buffer.nbytes}; send and recv tensors of one size and type"))
                 continue
-            data = torch.from_numpy(message.buffer).view(incoming.tensor.dtype) if message.buffer.nbytes else None
-            if data is not None:
-                incoming.tensor.detach().copy_(data.view(incoming.tensor.shape))
-            incoming.work.finish(source=source)
+            data = torch.from_numpy(message.buffer).view(incoming.tensor.dtype).view(incoming.tensor.shape)
+            self._deliver(incoming, source, data)

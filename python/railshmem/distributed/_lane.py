@@ -38,10 +38,11 @@ class Lane:
             if here:
                 self._busy = True
             else:
-                self._waiting.append((work, action))
                 if self._thread is None:
-                    self._thread = threading.Thread(target=self._run, name=f"railshmem-{self._name}", daemon=True)
-                    self._thread.start()
+                    thread = threading.Thread(target=self._run, name=f"railshmem-{self._name}", daemon=True)
+                    thread.start()  # may raise, and then nothing was submitted
+                    self._thread = thread
+                self._waiting.append((work, action))
                 self._state.notify_all()
         if here:
             self._carry_out(work, action)

@@ -76,25 +76,31 @@ class HostWork(dist.Work):
     def get_future(self) -> torch.futures.Future:
         """Returns a future of the tensors with the results."""
         with self._lock:
-            if self._future is None:
+            is_new = self._future is None
+            if is_new:
                 self._future = torch.futures.Future()
-                if self._done.is_set():
-                    self._tell_future()
-            return self._future
+            future, is_over = self._future, self._done.is_set()
+        if is_new and is_over:
+            self._complete(future)
+        return future
 
     def finish(self, error: BaseException | None = None, source: int = -1) -> None:
-        """Ends the call; for who carries it out."""
+        """Ends the call; for who carries it out, without a lock: callbacks of the future run here."""
         with self._lock:
             self._error, self._source = error, source
             self._done.set()
-            if self._future is not None:
-                self._tell_future()
+            future = self._future
+        if future is not None:
+            self._complete(future)
 
-    def _tell_future(self) -> None:
-        if self._error:
-            self._future.set_exception(self._error)
-        else:
-            self._future.set_result(self._tensors)
+    def _complete(self, future: torch.futures.Future) -> None:
+        """Call without the lock: callbacks may use the work, or wait for threads that do."""
+        if self._error is None:
+            future.set_result(self._tensors)
+        elif isinstance(self._error, Exception):
+            future.set_exception(self._error)
+        else:  # a future takes no KeyboardInterrupt or SystemExit
+            future.set_exception(RuntimeError(f"railshmem: {self._name} was ended by {self._error!r}"))
 
 
 class DeviceWork(dist.Work):
