@@ -11,7 +11,8 @@ endforeach()
 add_library(railshmem SHARED ${objects})
 # Exports are listed. Every other name must be found in the library itself or in the libraries it links.
 set(export_map ${PROJECT_SOURCE_DIR}/src/railshmem.map)
-target_link_options(railshmem PRIVATE -Wl,--version-script=${export_map})
+# nodelete: a program may close the library with dlclose() while threads, exit and fork handlers of it remain.
+target_link_options(railshmem PRIVATE -Wl,--version-script=${export_map} -Wl,-z,nodelete)
 set_target_properties(railshmem PROPERTIES LINK_DEPENDS ${export_map})
 set(RAILSHMEM_SOVERSION 0)  # docs/abi.md
 set_target_properties(railshmem PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${RAILSHMEM_SOVERSION})

@@ -253,6 +253,9 @@ World& must_run(const char* function) {
 bool running() noexcept {
   return process().running.load(std::memory_order_acquire) || t_world;  // acquire: pairs with the store in start()
 }
+bool has_run() noexcept {
+  return running() || absence() == Absence::finalized;
+}
 int thread_level() noexcept {
   return process().thread_level.load(std::memory_order_relaxed);
 }

@@ -21,6 +21,8 @@ void finish();
 void finish_failed(int status);
 
 bool running() noexcept;
+/// Whether it has run in this process, and may run still.
+bool has_run() noexcept;
 int thread_level() noexcept;
 
 /// The running World; ends the job with a message naming `function` when there is none.

@@ -2,6 +2,7 @@
 // Start, exit and thread levels: every name of include/shmem/setup.h for these, and the old start_pes.
 #include <stdlib.h>
 
+#include <atomic>
 #include <cstdio>
 
 #include "src/api/entry.h"
@@ -55,8 +56,11 @@ void pshmem_init(void) {
 
 void pshmem_finalize(void) {
   if (is_forked_child()) die_forked_child("shmem_finalize");
-  if (!job::running()) die("shmem_finalize was called before shmem_init or once too often");
-  job::finish();
+  if (job::running()) return job::finish();
+  if (!job::has_run()) die("shmem_finalize was called before shmem_init; call shmem_init first");
+  // Programs call it from several places of their ends, and other libraries let that pass.
+  static std::atomic<bool> warned{false};
+  if (!warned.exchange(true)) log_warn("shmem_finalize was called once more than shmem_init; the call does nothing");
 }
 
 void pshmem_global_exit(int status) {

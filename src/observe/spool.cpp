@@ -20,6 +20,15 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+/// Refuses what a timeline could not be written to at the end of the job, when nobody could do anything about it: a
+/// FIFO would block until somebody reads it.
+void must_become_file(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0 || S_ISREG(found.st_mode)) return;
+  const char* kind = S_ISDIR(found.st_mode) ? "folder" : S_ISFIFO(found.st_mode) ? "FIFO" : "device or socket";
+  throw Error(text("SHMEM_TRACE is '%s', which is a %s; name a file, which the timeline replaces", path.c_str(), kind));
+}
+
 UniqueFd open_nameless(const std::string& path) {
   UniqueFd fd(::open(folder_of(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (!fd) {  // file systems without O_TMPFILE
@@ -49,7 +58,10 @@ bool read_whole(int fd, void* to, size_t nbytes, uint64_t at) {
 
 }  // namespace
 
-Spool::Spool(const std::string& path, uint64_t limit_nbytes) : fd_(open_nameless(path)), limit_(limit_nbytes) {}
+Spool::Spool(const std::string& path, uint64_t limit_nbytes) : limit_(limit_nbytes) {
+  must_become_file(path);
+  fd_ = open_nameless(path);
+}
 
 bool Spool::append(int thread, std::span<const Event> events) noexcept {
   Header header{thread, static_cast<uint32_t>(events.size())};

@@ -34,8 +34,11 @@ PeState* bound_pe_state() noexcept {
 void set_absence(Absence absence) noexcept {
   g_absence.store(absence, std::memory_order_relaxed);
 }
+Absence absence() noexcept {
+  return g_absence.load(std::memory_order_relaxed);
+}
 bool is_forked_child() noexcept {
-  return g_absence.load(std::memory_order_relaxed) == Absence::forked;
+  return absence() == Absence::forked;
 }
 void die_forked_child(const char* function) noexcept {
   die("%s was called in a child process (pid %d) that this PE has forked; only the process that called shmem_init may "

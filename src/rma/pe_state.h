@@ -93,6 +93,7 @@ PeState* bound_pe_state() noexcept;
 enum class Absence : uint8_t { not_started, finalized, forked };
 /// What find_pe_state() says when there is none.
 void set_absence(Absence absence) noexcept;
+Absence absence() noexcept;
 /// Whether this process was forked by a PE: the job goes on without it.
 bool is_forked_child() noexcept;
 /// The end of such a child, with a message naming the `function` that it called.

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { kUnnoticed = 3, kTooLate = 4, kHeapWords = 1000 };
@@ -208,6 +209,13 @@ int main(int argc, char** argv) {
   if (strcmp(what, "before_init") == 0) shmem_barrier_all();
   if (strcmp(what, "before_init_put") == 0) shmem_long_p(&global_word, 1, 0);
   if (strcmp(what, "before_init_malloc") == 0) return shmem_malloc(8) ? kTooLate : kUnnoticed;
+  if (strcmp(what, "before_init_finalize") == 0) shmem_finalize();
+  if (strcmp(what, "finalize_twice_start_pes") == 0) {
+    start_pes(0);
+    shmem_finalize();
+    shmem_finalize();
+    return 0;  // and the finalize that start_pes implies
+  }
   shmem_init();
   const int me = shmem_my_pe();
   npes = shmem_n_pes();
@@ -235,9 +243,20 @@ int main(int argc, char** argv) {
     if (me == 0) shmem_long_wait_until(&global_word, SHMEM_CMP_EQ, 1);
     for (;;) shmem_long_atomic_add(&global_word, 2, 0);  // PE 0 has always something to do for others
   }
-  if (strcmp(what, "after_finalize") == 0 || strcmp(what, "finalize_twice") == 0) {
+  if (strcmp(what, "trace_becomes") == 0) {
+    const char* path = getenv("SHMEM_TRACE");
+    remove(path);
+    shmem_barrier_all();
+    if (me == 0 && (strcmp(argv[2], "fifo") == 0 ? mkfifo(path, 0600) : mkdir(path, 0700)) != 0) return kTooLate;
     shmem_finalize();
-    if (strcmp(what, "finalize_twice") == 0) shmem_finalize();
+    return me != 0 || remove(path) == 0 ? 0 : kTooLate;
+  }
+  if (strcmp(what, "finalize_twice") == 0) {
+    for (int i = 0; i < 3; ++i) shmem_finalize();
+    return argc > 2 ? atoi(argv[2]) : 0;
+  }
+  if (strcmp(what, "after_finalize") == 0) {
+    shmem_finalize();
     shmem_long_p(&global_word, 1, 0);
     return kUnnoticed;
   }

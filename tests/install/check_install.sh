@@ -82,6 +82,13 @@ case $what in
         case " $line " in *" $word "*) ;; *) fail "oshcc $option lacks $word: $line" ;; esac
       done
     done
+    # The mathematical functions of C need no option of the user's; the argument keeps the compiler from knowing the value.
+    echo '#include <math.h>
+      int main(int argc, char** argv) { return argv[0] && lgamma(argc) + cbrt(argc - 1) == 0 ? 0 : 1; }' >mathematics.c
+    "$prefix/bin/oshcc" -fno-builtin mathematics.c -o mathematics || fail "oshcc does not link the mathematical functions"
+    ./mathematics || fail "the mathematical functions"
+    # shellcheck disable=SC2046
+    cc -fno-builtin mathematics.c $("$prefix/bin/oshcc" --showme:link) -o mathematics || fail "oshcc --showme:link lacks -lm"
     case $("$prefix/bin/oshcc" -show -c x.c) in *-lrailshmem*) fail "oshcc -c links" ;; esac
     [ "$(OSHCC_CC='echo chosen' "$prefix/bin/oshcc" -c x.c)" = "chosen -I$prefix/include -c x.c" ] || fail "OSHCC_CC"
     if "$prefix/bin/oshcc" -c no_such_file.c 2>message; then fail "oshcc hides the compiler's status"; fi
