@@ -211,6 +211,11 @@ class Hosts(Case):
         result = oshrun("--ssh", "/no/such/ssh", "-H", f"localhost,{socket.gethostname()}", PROBE)
         self.expect(result, 0, "local: 2 PEs agree", where="out")
 
+    def test_addresses_of_this_host_need_no_ssh(self):
+        for hosts in ("127.0.0.1:2", "::1,::1", "[::1]:2", "LOCALHOST:2", "localhost, 127.0.0.1", "localhost.:2"):
+            result = oshrun("--ssh", "/no/such/ssh", "-H", hosts, PROBE)
+            self.expect(result, 0, "local: 2 PEs agree", where="out")
+
     def test_exchanges_are_watched(self):
         self.expect(oshrun_on("one:2,two:2", PROBE, "suite", "watched"), 0, "local: 4 PEs agree", where="out")
 

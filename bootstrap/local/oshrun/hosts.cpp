@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/local/oshrun/hosts.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <sstream>
 
+#include "bootstrap/local/oshrun/own_host.h"
 #include "src/base/error.h"
 
 namespace railshmem::oshrun {
@@ -22,7 +22,15 @@ int parse_slots(std::string_view digits, const std::string& entry) {
   return slots;
 }
 
-Host parse_host(const std::string& entry) {
+std::string trimmed(std::string_view in) {
+  constexpr const char* kBlanks = " \t\r\n";
+  const size_t first = in.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return std::string(in.substr(first, in.find_last_not_of(kBlanks) + 1 - first));
+}
+
+Host parse_host(std::string_view given) {
+  const std::string entry = trimmed(given);
   Host host{entry, 0};
   const size_t colon = entry.rfind(':');
   // Several colons without brackets are an IPv6 address.
@@ -32,7 +40,8 @@ Host parse_host(const std::string& entry) {
   if (host.name.size() > 2 && host.name.front() == '[' && host.name.back() == ']')
     host.name = host.name.substr(1, host.name.size() - 2);
   // ssh would take it for an option.
-  if (host.name.empty() || host.name.front() == '-') throw Error(text("'%s' is no name of a host", entry.c_str()));
+  if (host.name.empty() || host.name.front() == '-' || host.name.find_first_of(" \t") != std::string::npos)
+    throw Error(text("'%s' is no name of a host", entry.c_str()));
   return host;
 }
 
@@ -49,20 +58,64 @@ std::vector<Host> with_one_own_name(std::vector<Host> hosts) {
 
 /// Every host once, in the order of first mention.
 std::vector<Host> merged(const std::vector<Host>& hosts) {
+  const auto same = [](const Host& a, const Host& b) { return comparable_name(a.name) == comparable_name(b.name); };
   const bool counted = std::any_of(hosts.begin(), hosts.end(), [&](const Host& host) {
     return host.slots > 0 ||
-           std::count_if(hosts.begin(), hosts.end(), [&](const Host& other) { return other.name == host.name; }) > 1;
+           std::count_if(hosts.begin(), hosts.end(), [&](const Host& other) { return same(other, host); }) > 1;
   });
   std::vector<Host> out;
   for (const Host& host : hosts) {
     const int slots = host.slots > 0 ? host.slots : counted ? 1 : 0;
-    const auto known = std::find_if(out.begin(), out.end(), [&](const Host& one) { return one.name == host.name; });
+    const auto known = std::find_if(out.begin(), out.end(), [&](const Host& one) { return same(one, host); });
     if (known == out.end())
       out.push_back({host.name, slots});
     else
       known->slots += slots;
   }
   return out;
+}
+
+/// The words of a line without its comment; blanks around '=' do not count.
+std::vector<std::string> words_of(std::string_view line) {
+  std::string closed;
+  for (const char c : line.substr(0, line.find('#'))) {
+    if (c == '=') closed.erase(closed.find_last_not_of(" \t") + 1);
+    if ((c != ' ' && c != '\t') || closed.empty() || closed.back() != '=') closed += c;
+  }
+  std::istringstream in(closed);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+/// The number of a word "slots=4" for the key "slots"; none for another key.
+std::optional<int> number_for(std::string_view key, std::string_view word, const std::string& line) {
+  if (!word.starts_with(key) || word.substr(key.size()).substr(0, 1) != "=") return std::nullopt;
+  return parse_slots(word.substr(key.size() + 1), line);
+}
+
+/// Reads a line of a hostfile that names a host. max_slots is how far other launchers may exceed slots; here slots
+/// is the most already.
+Host parse_line(const std::vector<std::string>& words, const std::string& line) {
+  Host host = parse_host(words.front());
+  int most = 0;
+  for (size_t i = 1; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (const auto slots = number_for("slots", word, line))
+      host.slots = *slots;
+    else if (const auto bound = number_for("max_slots", word, line))
+      most = *bound;
+    else if (const auto dashed = number_for("max-slots", word, line))
+      most = *dashed;
+    else
+      throw Error(
+          text("'%s' is no line of a hostfile; accepted is NAME, NAME:NUMBER or NAME slots=NUMBER max_slots=NUMBER",
+               line.c_str()));
+  }
+  if (most != 0 && host.slots > most)
+    throw Error(text("'%s' has more slots than its max_slots; lower slots or raise max_slots", line.c_str()));
+  if (host.slots == 0) host.slots = most;
+  return host;
 }
 
 }  // namespace
@@ -76,19 +129,13 @@ std::vector<Host> parse_host_list(std::string_view list) {
 }
 
 std::vector<Host> parse_hostfile(std::string_view content) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // some editors begin files of UTF-8 with it
+  if (content.starts_with(kByteOrderMark)) content.remove_prefix(kByteOrderMark.size());
   std::vector<Host> hosts;
   std::istringstream in{std::string(content)};
   for (std::string line; std::getline(in, line);) {
-    std::istringstream words(line.substr(0, line.find('#')));
-    std::string name, slots, more;
-    if (!(words >> name)) continue;
-    hosts.push_back(parse_host(name));
-    constexpr std::string_view kSlots = "slots=";
-    if (!(words >> slots)) continue;
-    if (slots.rfind(kSlots, 0) != 0 || words >> more)
-      throw Error(
-          text("'%s' is no line of a hostfile; accepted is NAME, NAME:NUMBER or NAME slots=NUMBER", line.c_str()));
-    hosts.back().slots = parse_slots(std::string_view(slots).substr(kSlots.size()), line);
+    const std::vector<std::string> words = words_of(line);
+    if (!words.empty()) hosts.push_back(parse_line(words, trimmed(line)));
   }
   if (hosts.empty()) throw Error("the hostfile names no host");
   return hosts;
@@ -115,13 +162,6 @@ std::vector<Share> place(const std::vector<Host>& hosts, int npes) {
     next += std::max(count, 0);
   }
   return shares;
-}
-
-bool is_this_host(const std::string& name) {
-  char mine[256] = "";
-  gethostname(mine, sizeof mine - 1);
-  const std::string own = mine;
-  return name == "localhost" || name == own || name == own.substr(0, own.find('.'));
 }
 
 }  // namespace railshmem::oshrun

@@ -13,9 +13,9 @@ struct Host {
   int slots = 0;     ///< PEs that the host may have; 0: not said
 };
 
-/// Reads "node1:4,node2": names, with or without slots. Throws Error naming what is wrong.
+/// Reads "node1:4, node2": names, with or without slots. Throws Error naming what is wrong.
 std::vector<Host> parse_host_list(std::string_view list);
-/// Reads one host a line: "node1", "node1:4" or "node1 slots=4"; # begins a comment.
+/// Reads one host a line: "node1", "node1:4" or "node1 slots=4 max_slots=8"; # begins a comment.
 std::vector<Host> parse_hostfile(std::string_view content);
 
 /// Consecutive PEs of one host.
@@ -29,8 +29,5 @@ struct Share {
 /// says no number. With slots, hosts are filled in their order. Where no host says slots, PEs are divided evenly. npes
 /// 0: as many PEs as there are slots, or one a host. Throws Error where the slots do not suffice.
 std::vector<Share> place(const std::vector<Host>& hosts, int npes);
-
-/// Whether `name` is this host, for which no ssh is needed.
-bool is_this_host(const std::string& name);
 
 }  // namespace railshmem::oshrun

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "bootstrap/local/oshrun/own_host.h"
 #include "bootstrap/local/oshrun/relay_protocol.h"
 #include "bootstrap/local/oshrun/say.h"
 #include "bootstrap/local/oshrun/signals.h"

@@ -57,7 +57,8 @@ void add_options(CLI::App& app, Options& options, Words& words) {
   app.add_option("-n,--np", options.npes, "Number of PEs; with hosts, their slots are the default")
       ->check(CLI::Range(1, 1 << 20));
   app.add_option("-H,--host", words.hosts, "Hosts to start on by ssh: NAME[:PEs],...");
-  app.add_option("--hostfile", words.hostfile, "File with a host a line: NAME [slots=PEs]")->excludes("--host");
+  app.add_option("--hostfile", words.hostfile, "File with a host a line: NAME [slots=PEs] [max_slots=PEs]")
+      ->excludes("--host");
   app.add_option("--ssh", words.ssh, "Command that runs a command on another host")->capture_default_str();
   app.add_option("--bind-to", words.bind,
                  "core: a share of the cores to each PE (the default where there is one for each); numa: the CPUs of a "

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <string>
@@ -8,6 +12,7 @@
 #include "bootstrap/local/oshrun/hosts.h"
 #include "bootstrap/local/oshrun/line_tagger.h"
 #include "bootstrap/local/oshrun/options.h"
+#include "bootstrap/local/oshrun/own_host.h"
 #include "bootstrap/local/oshrun/relay_protocol.h"
 #include "bootstrap/local/oshrun/rendezvous.h"
 #include "bootstrap/local/oshrun/verdict.h"
@@ -107,6 +112,52 @@ TEST(OshrunHosts, NamesOfThisHostAreOneHost) {
   const std::string name = own;
   EXPECT_EQ(shown(place(parse_host_list("localhost," + name + ",b"), 0)), "localhost 0+2;b 2+1;");
   EXPECT_EQ(shown(place(parse_host_list("b:1," + name + ":2,localhost:3"), 0)), "b 0+1;" + name + " 1+5;");
+}
+
+TEST(OshrunHosts, AddressesOfThisHostAreThisHost) {
+  for (const char* name : {"localhost", "LocalHost", "localhost.", "127.0.0.1", "127.8.9.10", "::1"})
+    EXPECT_TRUE(is_this_host(name)) << name;
+  for (const char* name : {"192.0.2.7", "2001:db8::7", "localhost2", "me@localhost", "0.0.0.0"})
+    EXPECT_FALSE(is_this_host(name)) << name;
+  EXPECT_EQ(shown(place(parse_host_list("127.0.0.1:2, ::1 ,b,[::1]:3,LOCALHOST"), 0)), "127.0.0.1 0+7;b 7+1;");
+}
+
+TEST(OshrunHosts, EveryInterfacesAddressIsThisHost) {
+  ifaddrs* found = nullptr;
+  ASSERT_EQ(getifaddrs(&found), 0);
+  int seen = 0;
+  for (const ifaddrs* one = found; one; one = one->ifa_next) {
+    const int family = one->ifa_addr ? one->ifa_addr->sa_family : AF_UNSPEC;
+    if (family != AF_INET && family != AF_INET6) continue;
+    char name[NI_MAXHOST] = "";
+    const socklen_t length = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    ASSERT_EQ(getnameinfo(one->ifa_addr, length, name, sizeof name, nullptr, 0, NI_NUMERICHOST), 0);
+    EXPECT_TRUE(is_this_host(name)) << name;
+    ++seen;
+  }
+  freeifaddrs(found);
+  EXPECT_GT(seen, 0);
+}
+
+TEST(OshrunHosts, CaseAndTheDotAtTheEndMakeNoOtherHost) {
+  EXPECT_EQ(shown(place(parse_host_list("Node2,node2.,NODE2:3"), 0)), "Node2 0+5;");
+  EXPECT_EQ(shown(place(parse_host_list("Me@a,me@a"), 0)), "Me@a 0+1;me@a 1+1;");
+}
+
+TEST(OshrunHosts, BlanksAroundNamesDoNotCount) {
+  EXPECT_EQ(shown(place(parse_host_list(" a:2, b ,\tc"), 0)), "a 0+2;b 2+1;c 3+1;");
+  EXPECT_EQ(shown(place(parse_hostfile("\xef\xbb\xbf"
+                                       "a\tslots = 2\r\n  b slots= 1 max_slots =4\r\n"),
+                        0)),
+            "a 0+2;b 2+1;");
+  for (const char* wrong : {"a b", "a, ,b", "a :2"}) EXPECT_THROW(parse_host_list(wrong), Error) << wrong;
+}
+
+TEST(OshrunHosts, MaxSlotsBoundsTheSlots) {
+  EXPECT_EQ(shown(place(parse_hostfile("a slots=2 max_slots=4\nb max-slots=1 slots=1\nc max_slots=3\n"), 0)),
+            "a 0+2;b 2+1;c 3+3;");
+  for (const char* wrong : {"a slots=4 max_slots=2", "a max_slots=0", "a max_slots", "a slots=2 most=4"})
+    EXPECT_THROW(parse_hostfile(wrong), Error) << wrong;
 }
 
 TEST(OshrunHosts, NamesMayBeAddressesAndUsers) {
