@@ -13,7 +13,7 @@ case ${1:-} in
   test)
     needed="$needed libgtest-dev libgmock-dev binutils git"
     optional="$optional ccache clang-19 clang-22 clangd codespell ruby-mdl python3-markdown-it shellcheck clang-format-14 clang-tidy iproute2 gdb abigail-tools"
-    optional="$optional python3-matplotlib python3-venv python3-dev make autoconf automake environment-modules"
+    optional="$optional python3-matplotlib python3-venv python3-dev make autoconf automake environment-modules debootstrap"
     ;;
   *)
     sed -n '3,6p' "$0" >&2

@@ -4,7 +4,8 @@
 #   scripts/test.sh                 release: every test but unit tests; dev (ASan, UBSan) and tsan: unit tests, and
 #                                   other tests where they find most
 #   scripts/test.sh --quick         release only
-#   scripts/test.sh --label LABEL   release only, and only the tests of this label (unit, conformance, launch, lint, ...)
+#   scripts/test.sh --label LABEL   release only, and only the tests of this label (unit, conformance, launch, lint, ...; several: 'unit|lint')
+#   scripts/test.sh --build-all     dev and tsan are built in any case; with --quick or --label their tests do not run
 #   scripts/test.sh --no-install    with the packages that are there
 # The last lines are ctest's summary: of the stage that failed, or else of the release build.
 set -uo pipefail
@@ -13,6 +14,7 @@ cd "$(dirname "$0")/.." || exit 1
 install=yes
 quick=''
 label=''
+build_all=''
 while [ $# -gt 0 ]; do
   case $1 in
     --quick) quick=yes ;;
@@ -21,9 +23,10 @@ while [ $# -gt 0 ]; do
       quick=yes
       shift
       ;;
+    --build-all) build_all=yes ;;
     --no-install) install='' ;;
     *)
-      sed -n '3,8p' "$0" >&2
+      sed -n '3,9p' "$0" >&2
       exit 2
       ;;
   esac
@@ -75,6 +78,9 @@ if [ -z "$quick" ]; then
 else
   release+=(-DRAILSHMEM_LEAVE_TO_SANITIZERS=OFF)
 fi
+
+# asked_for LABEL: tests of this label are to run.
+asked_for() { [[ -z $label || "|$label|" == *"|$1|"* ]]; }
 
 step() { printf '\n== %s (%d s)\n' "$*" "$SECONDS"; }
 
@@ -134,14 +140,17 @@ skipped() {
   echo "skipped:${why:- nothing}"
 }
 
+torch=''
 if [ -n "$install" ]; then
   step "packages"
   scripts/install_packages.sh test || exit 1
-  scripts/docs.sh --install || echo "no mkdocs, so lint.site is skipped"
-  scripts/python.sh --install --build || echo "no nanobind, numpy or pytest, so python.* is disabled"
-  # Only tests need torch, Triton and numba. They take minutes to fetch and to unpack, so the build does not wait for them.
-  scripts/python.sh --install --torch >"$logs/torch.install" 2>&1 &
-  torch=$!
+  if asked_for lint; then scripts/docs.sh --install || echo "no mkdocs, so lint.site is skipped"; fi
+  if asked_for python; then
+    scripts/python.sh --install --build || echo "no nanobind, numpy or pytest, so python.* is disabled"
+    # Only tests need torch, Triton and numba. They take minutes to fetch and to unpack, so the build does not wait for them.
+    scripts/python.sh --install --torch >"$logs/torch.install" 2>&1 &
+    torch=$!
+  fi
 fi
 scripts/check_cmake.sh || exit 1
 
@@ -163,18 +172,23 @@ built() {
 }
 
 build release || not_built release
+if [ -n "$build_all" ] && [ -n "$quick" ]; then
+  for preset in dev tsan; do
+    build "$preset" "tests_$preset" || not_built "$preset"
+  done
+fi
 if [ -z "$quick" ]; then
   rm -f "$logs/dev.built" "$logs/tsan.built"
   build_beside &
   beside=$!
   trap 'kill "$beside" 2>/dev/null' EXIT
 fi
-if [ -n "$install" ]; then
+if [ -n "$torch" ]; then
   step "torch"
   wait "$torch"
   cat "$logs/torch.install"
 fi
-if [ ${#stages[@]} -eq 0 ]; then
+if [[ " ${stages[*]} " != *" release "* ]]; then
   check release release ${label:+--label-regex "^($label)\$"}
 fi
 if [ -z "$quick" ]; then

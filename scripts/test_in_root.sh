@@ -3,7 +3,7 @@
 # Runs quickstart and tests of the commit that is checked out in a bare Debian of another release:
 #   scripts/test_in_root.sh SUITE [OPTION]...     SUITE: bookworm, trixie, sid, ...
 #     --only quickstart|test    one of the two
-#     --quick, --label LABEL    for scripts/test.sh
+#     --quick, --label LABEL, --build-all    for scripts/test.sh
 #     --cached DIR              keeps compiler cache and packages there, for the next run
 #     --keep DIR                makes the root in DIR, or goes on with the one that is there, and leaves it
 #     --logs DIR                where the logs go (build/logs/SUITE)
@@ -33,9 +33,9 @@ while [ $# -gt 0 ]; do
       [ "$only" = quickstart ] || [ "$only" = test ] || usage
       shift
       ;;
-    --quick) test_options+=(--quick) ;;
+    --quick | --build-all) test_options+=("$1") ;;
     --label)
-      test_options+=(--label "${2:?--label needs a label}")
+      test_options+=(--label "'${2:?--label needs a label}'") # a shell inside reads it
       shift
       ;;
     --cached)
