@@ -19,6 +19,7 @@
 #include "src/api/device_views.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/printable.h"
 #include "src/base/shm_files.h"
 #include "src/base/witness.h"
 #include "src/check/collective.h"
@@ -128,7 +129,9 @@ void print_settings(const Env& env, const World& world, int pe) {
   if (pe != 0) return;
   if (env.version)
     std::fprintf(stderr, "%s, OpenSHMEM %d.%d\n", SHMEM_VENDOR_STRING, SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
-  if (env.info) std::fprintf(stderr, "%s\n%s%s", SHMEM_VENDOR_STRING, describe_env().c_str(), world.describe().c_str());
+  if (env.info)
+    std::fprintf(stderr, "%s\n%s%s", SHMEM_VENDOR_STRING, describe_env().c_str(),
+                 printable_lines(world.describe()).c_str());
 }
 
 /// Null where the program has nothing to do with CUDA: loading the driver takes a good part of a second.

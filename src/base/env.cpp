@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "src/base/error.h"
+#include "src/base/printable.h"
 
 namespace railshmem {
 namespace {
@@ -47,7 +48,7 @@ typename Type::Value read(const Env::Lookup& lookup, const char* name, const cha
     return Type::parse(lookup(used));
   } catch (const Error& e) {
     if constexpr (std::is_same_v<Type, env_types::Secret>) throw Error(text("%s cannot be used; %s", used, e.what()));
-    throw Error(text("%s is '%s'; %s", used, lookup(used), e.what()));
+    throw Error(text("%s is '%s'; %s", used, printable(lookup(used)).c_str(), e.what()));
   }
 }
 
@@ -94,7 +95,7 @@ std::string describe_env(const Env::Lookup& lookup) {
   constexpr int kWidestValue = 24;
   struct Line {
     const EnvRow* row;
-    const char* value;
+    std::string value;
     bool set;
   };
   std::vector<Line> lines;
@@ -102,15 +103,16 @@ std::string describe_env(const Env::Lookup& lookup) {
   for (const EnvRow& row : env_rows()) {
     std::string twin;
     const char* const used = set_name(lookup, row.name, twin);
-    const char* value = used ? lookup(used) : row.fallback;
+    std::string value = printable(used ? lookup(used) : row.fallback);
     if (row.secret) value = used ? "set" : "not set";
-    lines.push_back({&row, value, used != nullptr});
+    const int width = static_cast<int>(value.size());
+    if (width <= kWidestValue) value_width = std::max(value_width, width);
+    lines.push_back({&row, std::move(value), used != nullptr});
     name_width = std::max(name_width, static_cast<int>(strlen(row.name)));
-    if (strlen(value) <= kWidestValue) value_width = std::max(value_width, static_cast<int>(strlen(value)));
   }
   std::string out;
   for (const Line& line : lines)
-    out += text("%-*s  %-*s  %-9s  %s\n", name_width, line.row->name, value_width, line.value,
+    out += text("%-*s  %-*s  %-9s  %s\n", name_width, line.row->name, value_width, line.value.c_str(),
                 line.set ? "(set)" : "(default)", line.row->help);
   return out;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/base/printable.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -67,6 +68,17 @@ size_t write_printable(char* out, size_t room, std::string_view text) noexcept {
 std::string printable(std::string_view text) {
   std::string out(text.size() * kEscape, '\0');
   out.resize(write_printable(out.data(), out.size(), text));
+  return out;
+}
+
+std::string printable_lines(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const size_t length = std::min(text.find('\n'), text.size());
+    out += printable(text.substr(0, length));
+    if (length < text.size()) out += '\n';
+    text.remove_prefix(std::min(length + 1, text.size()));
+  }
   return out;
 }
 

@@ -14,5 +14,7 @@ size_t write_printable(char* out, size_t room, std::string_view text) noexcept;
 
 /// Returns all of `text` in that form.
 std::string printable(std::string_view text);
+/// The same for text of several lines, whose ends stay.
+std::string printable_lines(std::string_view text);
 
 }  // namespace railshmem

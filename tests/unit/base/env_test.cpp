@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -93,6 +94,30 @@ TEST(Env, ASecretIsNeverShown) {
     EXPECT_NE(std::string(e.what()).find("SHMEM_TCP_SECRET"), std::string::npos) << e.what();
     EXPECT_NE(std::string(e.what()).find("needs 16"), std::string::npos) << e.what();
   }
+}
+
+/// No character of it moves the cursor or begins a line, but the ends of its own lines do.
+bool is_printable(const std::string& text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return c == '\n' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f); });
+}
+
+TEST(Env, ValuesAreShownWithoutControlCharacters) {
+  const std::string hostile = "a\x1b]0;title\a\nSHMEM_INFO fake\r\x9b\x7f\xff";
+  Settings all;
+  for (const EnvRow& row : env_rows()) {
+    all[row.name] = hostile;
+    try {
+      Env::parse(from(Settings{{row.name, hostile}}));
+    } catch (const Error& e) {
+      EXPECT_TRUE(is_printable(e.what())) << row.name;
+      EXPECT_EQ(std::string(e.what()).find('\n'), std::string::npos) << row.name;
+    }
+  }
+  const std::string table = describe_env(from(all));
+  EXPECT_TRUE(is_printable(table));
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), static_cast<long>(env_rows().size()));
+  EXPECT_NE(table.find("a\\x1b]0;title\\x07\\x0aSHMEM_INFO fake\\x0d\\x9b\\x7f\\xff"), std::string::npos) << table;
 }
 
 TEST(Env, UnknownNameGetsTheNearestKnown) {

@@ -39,6 +39,12 @@ TEST(Printable, NothingSteersATerminal) {
       << "line separator";
 }
 
+TEST(Printable, OnlyLineEndsOfATextOfLinesStay) {
+  EXPECT_EQ(printable_lines(""), "");
+  EXPECT_EQ(printable_lines("one\n\x1b[2J\n\ntwo\r"), "one\n\\x1b[2J\n\ntwo\\x0d");
+  EXPECT_EQ(printable_lines("one\n"), "one\n");
+}
+
 TEST(Printable, BrokenUtf8IsShownByteByByte) {
   EXPECT_EQ(printable("\xc3"), "\\xc3");
   EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf") << "longer than needed";
