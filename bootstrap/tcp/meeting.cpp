@@ -6,6 +6,8 @@
 namespace railshmem::tcp {
 
 std::vector<Neighbour> meet(Meeting meeting) {
+  // Few PEs announce an address, but a wrong name is as wrong in a small job.
+  if (!meeting.interface.empty()) interface_addresses(meeting.interface);
   if (meeting.npes == 1) return {};
   return meeting.pe == 0 ? meet_as_root(std::move(meeting)) : meet_as_member(meeting);
 }

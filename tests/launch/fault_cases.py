@@ -335,6 +335,11 @@ class Tcp(Case):
         for result in tcp(18, ranks=[0, 1], SHMEM_TCP_INTERFACE="nope0", SHMEM_TIMEOUT=1)[1:]:
             self.expect(result, 4, "SHMEM_TCP_INTERFACE is 'nope0'", "lo")
 
+    def test_unknown_interface_in_a_small_job(self):
+        for npes in (1, 2):
+            for result in tcp(npes, SHMEM_TCP_INTERFACE="nope0", SHMEM_TIMEOUT=5):
+                self.expect(result, 4, "SHMEM_TCP_INTERFACE is 'nope0'", "lo")
+
     def test_everyone_learns_who_died(self):
         results = tcp(20, "die-by-signal", 18)
         for pe, result in enumerate(results):

@@ -19,6 +19,7 @@ class NicFilter {
   void keep_provider(const std::string& wanted);
   void drop_unfit();
   void keep_remote();
+  /// A name that no entry has excludes nothing: one value serves hosts with different interfaces.
   void drop_named(const std::vector<std::string>& names);
   /// Keeps the NICs named, in the order of `names`, of the best provider that has all of them.
   void keep_named(const std::vector<std::string>& names);
