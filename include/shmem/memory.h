@@ -14,11 +14,12 @@
 //
 // All are collective over the world; all PEs make these calls in one order and with equal arguments. Allocation ends
 // with a barrier and free begins with a barrier; these barriers complete only what was issued on the default context.
-// Size 0 gives NULL and no barrier. When memory runs out every PE gets NULL and realloc leaves the old block alone.
-// Blocks are aligned for any type; align takes a power of two and gives NULL for anything else. calloc's zeroes are in
-// place on every PE before any PE returns. hints is an or of two kinds of constants. The standard's SHMEM_MALLOC_
-// constants change nothing: every block has what they ask for. Those of shmemx.h promise how atomics and signals update
-// the block when it is memory of a GPU: SHMEMX_MALLOC_NODE_ONLY, SHMEMX_MALLOC_OUTSIDE_ONLY, SHMEMX_MALLOC_SET_ONLY.
+// Size 0 gives NULL and no barrier. When memory runs out every PE gets NULL and realloc leaves the old block alone. An
+// address that is no block changes nothing: free and realloc print a message, and realloc gives NULL. Blocks are
+// aligned for any type; align takes a power of two and gives NULL for anything else. calloc's zeroes are in place on
+// every PE before any PE returns. hints is an or of two kinds of constants. The standard's SHMEM_MALLOC_ constants
+// change nothing: every block has what they ask for. Those of shmemx.h promise how atomics and signals update the block
+// when it is memory of a GPU: SHMEMX_MALLOC_NODE_ONLY, SHMEMX_MALLOC_OUTSIDE_ONLY, SHMEMX_MALLOC_SET_ONLY.
 #if !defined(__CUDACC_RTC__)
 RAILSHMEM_BEGIN_C
 /// Allocates size bytes of symmetric memory. Collective; ends with a barrier; NULL on every PE when memory runs out.

@@ -6,6 +6,7 @@
 #include "src/base/align.h"
 #include "src/base/guard.h"
 #include "src/base/log.h"
+#include "src/check/call_site.h"
 #include "src/check/collective.h"
 #include "src/rma/probe.h"
 #include "src/rma/put_get.h"
@@ -21,7 +22,7 @@ void* allocate_aligned(World& world, const char* function, size_t align, size_t 
   return world.memory().allocate(function, nbytes, align < kAlign ? kAlign : align, false);
 }
 
-/// SHMEM_CHECK: all PEs must make this call with equal arguments.
+/// SHMEM_CHECK: all PEs must make this call with equal arguments, and `object` must be a block.
 void agree(World& world, const char* name, const void* object, size_t size, size_t align, long hints = 0) noexcept {
   if (!checking(world.state()) || (!object && size == 0)) return;  // no barrier then, so one PE may call alone
   check::CollectiveCall call(world.state(), name);
@@ -30,6 +31,8 @@ void agree(World& world, const char* name, const void* object, size_t size, size
   if (align != kAlign) call.number("alignment", static_cast<long long>(align));
   if (hints != 0) call.number("hints", hints);
   check::must_agree(world.teams().world(), call);
+  if (const std::string why = world.memory().why_no_block(object); !why.empty())
+    die("%s: %s; called at %s", name, why.c_str(), check::find_call_site().data());
 }
 
 /// The updates that the hints declare. The standard's own hints change nothing, because every allocation fulfils them.

@@ -137,6 +137,13 @@ size_t DeviceMemory::size_of(const void* object) const noexcept {
   return offset < config_.header_nbytes ? 0 : heap_.size_of(offset);
 }
 
+std::optional<OffsetAllocator::Extent> DeviceMemory::find(const void* address) const noexcept {
+  const size_t offset = offset_of(address);
+  if (declared_.contains(offset)) return declared_.find(offset);
+  if (!heap_.contains(offset) || offset < config_.header_nbytes) return std::nullopt;
+  return heap_.find(offset);
+}
+
 std::string DeviceMemory::describe() const {
   if (!attached())
     return text("device heap of up to %s per PE, once a GPU is chosen (cudaSetDevice, then shmem_malloc)\n",

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -65,6 +66,8 @@ class DeviceMemory {
   bool release(const void* object);
   /// Usable bytes; 0 when `object` is not an allocation.
   size_t size_of(const void* object) const noexcept;
+  /// The allocation that holds `address`, by its offset from base(); empty when there is none.
+  std::optional<OffsetAllocator::Extent> find(const void* address) const noexcept;
 
   bool contains(const void* address) const noexcept { return offset_of(address) < nbytes(); }
   /// The Updates of the allocation that holds `address`, which may be any address.

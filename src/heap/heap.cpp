@@ -51,6 +51,11 @@ size_t Heap::size_of(const void* object) const noexcept {
   return offset < header_nbytes_ ? 0 : offsets_.size_of(offset);
 }
 
+std::optional<OffsetAllocator::Extent> Heap::find(const void* address) const noexcept {
+  if (!contains(address) || offset_of(address) < header_nbytes_) return std::nullopt;
+  return offsets_.find(offset_of(address));
+}
+
 void* Heap::resize(void* object, size_t nbytes, size_t align) {
   const size_t had = size_of(object);
   if (had == 0 || nbytes == 0) return nullptr;

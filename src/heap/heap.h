@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "src/heap/host_memory.h"
 #include "src/heap/offset_allocator.h"
@@ -31,6 +32,8 @@ class Heap {
   bool release(void* object);
   /// Usable bytes; 0 when `object` is not an allocation.
   size_t size_of(const void* object) const noexcept;
+  /// The allocation that holds `address`, by its offset from base(); empty when there is none.
+  std::optional<OffsetAllocator::Extent> find(const void* address) const noexcept;
   /// Grows or shrinks an object, in place when possible, otherwise by copying to a new place aligned to `align`.
   /// Returns nullptr when neither is possible; the object is then unchanged. Throws like allocate().
   void* resize(void* object, size_t nbytes, size_t align = OffsetAllocator::kGranule);

@@ -67,6 +67,14 @@ size_t OffsetAllocator::size_of(size_t offset) const noexcept {
   return block == blocks_.end() || !block->second.used ? 0 : block->second.nbytes;
 }
 
+std::optional<OffsetAllocator::Extent> OffsetAllocator::find(size_t offset) const noexcept {
+  const auto behind = blocks_.upper_bound(offset);
+  if (behind == blocks_.begin()) return std::nullopt;
+  const auto& [begin, block] = *std::prev(behind);
+  if (!block.used || offset - begin >= block.nbytes) return std::nullopt;
+  return Extent{begin, block.nbytes};
+}
+
 bool OffsetAllocator::try_resize(size_t offset, size_t nbytes) {
   const auto block = blocks_.find(offset);
   if (block == blocks_.end() || !block->second.used || nbytes == 0 || nbytes > capacity_) return false;

@@ -35,6 +35,12 @@ class OffsetAllocator {
   bool release(size_t offset);
   /// Usable bytes (the request rounded up to kGranule) of the allocation at `offset`; 0 when there is none.
   size_t size_of(size_t offset) const noexcept;
+  struct Extent {
+    size_t offset;
+    size_t nbytes;
+  };
+  /// The allocation that holds `offset`, where it may begin or not; empty when there is none.
+  std::optional<Extent> find(size_t offset) const noexcept;
   /// Shrinks the allocation, or grows it into the hole behind. False, with nothing changed, when that hole is too
   /// short.
   bool try_resize(size_t offset, size_t nbytes);

@@ -88,6 +88,26 @@ size_t SymmetricMemory::size_of(const void* object) const noexcept {
   return device_ && device_->contains(object) ? device_->size_of(object) : heap_.size_of(object);
 }
 
+std::string SymmetricMemory::why_no_block(const void* object) const {
+  if (!object || size_of(object) != 0) return {};
+  const bool on_device = device_ && device_->contains(object);
+  const auto* base = static_cast<const char*>(static_cast<const void*>(on_device ? device_->base() : heap_.base()));
+  if (const auto block = on_device ? device_->find(object) : heap_.find(object)) {
+    const size_t inside = static_cast<size_t>(static_cast<const char*>(object) - base) - block->offset;
+    return text("%p is %zu bytes inside the block at %p, which has %zu bytes; pass %p", object, inside,
+                base + block->offset, block->nbytes, base + block->offset);
+  }
+  if (on_device || heap_.contains(object))
+    return text("no block of the symmetric heap is at %p; it was freed already, or it was never allocated", object);
+  return text("%p was not returned by a symmetric allocation call; the symmetric heap is [%p, %p)", object,
+              static_cast<void*>(heap_.base()), static_cast<void*>(heap_.base() + heap_.nbytes()));
+}
+
+void SymmetricMemory::refuse(const char* function, const void* object, const char* outcome) const {
+  log_error("%s: %s. the call changes nothing%s; SHMEM_CHECK=1 ends the job here", function,
+            why_no_block(object).c_str(), outcome);
+}
+
 /// Within the heap that the object is in.
 void* SymmetricMemory::resize(const char* function, void* object, size_t nbytes) {
   if (!device_ || !device_->contains(object)) return heap_.resize(object, nbytes);
@@ -109,7 +129,8 @@ void* SymmetricMemory::reallocate(const char* function, void* object, size_t nby
   barrier(function);  // nobody writes to the object any more while it may move
   if (size_of(object) == 0) {
     // Undefined today; up to OpenSHMEM 1.3 the answer was NULL, and programs test for it.
-    log_error("%s: %p was not returned by a symmetric allocation call, or was freed already", function, object);
+    refuse(function, object, " and returns NULL");
+    barrier(function);
     return nullptr;
   }
   void* moved = nullptr;
@@ -127,7 +148,7 @@ void SymmetricMemory::release(const char* function, void* object) noexcept {
   if (!object) return;
   barrier(function);
   const bool known = device_ && device_->contains(object) ? device_->release(object) : heap_.release(object);
-  if (!known) die("%s: %p was not returned by a symmetric allocation call, or was freed already", function, object);
+  if (!known) refuse(function, object, "");
 }
 
 }  // namespace railshmem

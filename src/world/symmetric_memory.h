@@ -24,14 +24,19 @@ class SymmetricMemory {
   void* allocate(const char* function, size_t nbytes, size_t align, bool zero, Updates updates = Updates::any) noexcept;
   /// Allocates in host memory, also where the program's heap is in device memory.
   void* allocate_host(const char* function, size_t nbytes, size_t align, bool zero) noexcept;
+  /// An `object` that is no block: a message; nothing changes, and the result is nullptr. release() does the same.
   void* reallocate(const char* function, void* object, size_t nbytes) noexcept;
   void release(const char* function, void* object) noexcept;
+
+  /// Why `object` cannot be freed or resized; empty where it can, and for nullptr.
+  std::string why_no_block(const void* object) const;
 
  private:
   void barrier(const char* function) noexcept;
   void say_full(const std::string& why) noexcept;
   void say_host_full(const char* function, size_t nbytes);
   void* place_on_device(size_t nbytes, size_t align, bool zero, Updates updates);
+  void refuse(const char* function, const void* object, const char* outcome) const;
   void* resize(const char* function, void* object, size_t nbytes);
   size_t size_of(const void* object) const noexcept;
 

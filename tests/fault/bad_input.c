@@ -125,15 +125,8 @@ static void split_without_config(void) {
 static void bad_comparison(void) {
   shmem_long_wait_until(words, 99, 1);
 }
-static void free_twice(void) {
-  shmem_free(words);
-  shmem_free(words);
-}
 static void unequal_malloc(void) {
   shmem_malloc(shmem_my_pe() == 1 ? 64 : 128);
-}
-static void free_foreign(void) {
-  shmem_free(&global_word);
 }
 
 static const struct {
@@ -168,8 +161,6 @@ static const struct {
     {"split_without_place", split_without_place, 1},
     {"split_without_config", split_without_config, 1},
     {"bad_comparison", bad_comparison, 0},
-    {"free_twice", free_twice, 1},
-    {"free_foreign", free_foreign, 1},
     {"unequal_malloc", unequal_malloc, 1},
 };
 

@@ -60,6 +60,21 @@ class Model {
   std::map<size_t, size_t> live_;
 };
 
+TEST(OffsetAllocator, FindsTheAllocationAroundAnOffset) {
+  OffsetAllocator heap(16 * kGranule);
+  ASSERT_EQ(heap.allocate(2 * kGranule), 0u);
+  ASSERT_EQ(heap.allocate(kGranule), 2 * kGranule);
+  ASSERT_TRUE(heap.release(0));
+  EXPECT_FALSE(heap.find(kGranule));
+  const auto found = heap.find(3 * kGranule - 1);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->offset, 2 * kGranule);
+  EXPECT_EQ(found->nbytes, kGranule);
+  EXPECT_FALSE(heap.find(3 * kGranule));
+  EXPECT_FALSE(heap.find(SIZE_MAX));
+  EXPECT_FALSE(OffsetAllocator(0).find(0));
+}
+
 TEST(OffsetAllocator, MillionRandomCallsMatchTheModel) {
   constexpr size_t kCapacity = 1u << 20;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
