@@ -18,6 +18,7 @@
 #include "shmem/types.h"
 #include "src/api/device_views.h"
 #include "src/base/error.h"
+#include "src/base/fds.h"
 #include "src/base/log.h"
 #include "src/base/printable.h"
 #include "src/base/shm_files.h"
@@ -35,7 +36,8 @@ std::atomic<Bootstrap*> g_bootstrap{nullptr};
 
 /// Kept after the last finalize, so that init works again, and closed when the process exits.
 struct Process {
-  std::mutex mutex;  ///< start and finish
+  std::mutex mutex;                                  ///< start and finish
+  std::optional<StandardPlaceholders> placeholders;  ///< while libraries of the World open descriptors
   std::unique_ptr<Bootstrap> bootstrap;
   std::unique_ptr<World> world;
   uint64_t since_ns = 0;  ///< of the job, by shm_file_time_ns(): no PE has made files before
@@ -190,6 +192,7 @@ int start(int requested_thread_level, const BootstrapRequest& request) {
     return p.thread_level;
   }
   try {
+    p.placeholders.emplace();
     const Env env = Env::parse();
     set_log_level(env.debug);
     if (!p.bootstrap) {
@@ -213,6 +216,7 @@ int start(int requested_thread_level, const BootstrapRequest& request) {
     p.world = std::make_unique<World>(env, *p.bootstrap, options);
     print_settings(env, *p.world, p.bootstrap->pe());
   } catch (...) {
+    p.placeholders.reset();
     --p.users;
     throw;
   }
@@ -231,6 +235,7 @@ void finish() {
   if (checking(p.world->state())) check::must_agree(p.world->teams().world(), {p.world->state(), "shmem_finalize"});
   if (--p.users > 0) return p.world->barrier("shmem_finalize");
   p.world.reset();
+  p.placeholders.reset();
   g_pe_state = nullptr;
   set_absence(Absence::finalized);
   p.running.store(false, std::memory_order_relaxed);

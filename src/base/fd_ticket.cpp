@@ -8,10 +8,10 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <string>
 
 #include "src/base/error.h"
+#include "src/base/fds.h"
 #include "src/base/fingerprint.h"
 #include "src/base/host_socket.h"
 
@@ -29,9 +29,7 @@ constexpr time_t kPatienceSeconds = 10;  // the other side answers in microsecon
 
 /// Field 22 of /proc/<pid>/stat, in ticks since boot; 0 where it cannot be read.
 uint64_t start_of(int64_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string line;
-  std::getline(file, line);
+  const std::string line = read_file("/proc/" + std::to_string(pid) + "/stat");
   const size_t name_end = line.rfind(')');  // the name may hold blanks
   if (name_end == std::string::npos) return 0;
   size_t at = name_end + 1;
@@ -55,7 +53,7 @@ UniqueFd take_by_pidfd(const FdTicket& ticket, std::string& why) {
     return UniqueFd();
   }
   if (ticket.pid == getpid()) {
-    UniqueFd fd(fcntl(static_cast<int>(ticket.fd), F_DUPFD_CLOEXEC, 0));
+    UniqueFd fd(fcntl(static_cast<int>(ticket.fd), F_DUPFD_CLOEXEC, 3));
     if (!fd) why = text("fcntl: %s", std::strerror(errno));
     return fd;
   }

@@ -3,10 +3,10 @@
 
 #include <sys/stat.h>
 
-#include <fstream>
 #include <string>
 
 #include "src/base/error.h"
+#include "src/base/fds.h"
 
 namespace railshmem {
 namespace {
@@ -22,9 +22,8 @@ uint64_t own_namespace(const std::string& file) {
 }  // namespace
 
 uint64_t kernel_id() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string boot;
-  std::getline(file, boot);
+  std::string boot = read_file("/proc/sys/kernel/random/boot_id");
+  if (boot.ends_with('\n')) boot.pop_back();
   if (boot.empty()) throw Error("/proc/sys/kernel/random/boot_id cannot be read; is /proc mounted?");
   return fnv1a(boot);
 }

@@ -9,8 +9,9 @@
 #include <algorithm>
 #include <charconv>
 #include <ctime>
-#include <memory>
 #include <string_view>
+
+#include "src/base/fds.h"
 
 namespace railshmem {
 namespace {
@@ -56,7 +57,7 @@ uint64_t shm_file_time_ns() noexcept {
 }
 
 int remove_shm_files(std::span<const pid_t> processes, uint64_t since_ns, const char* folder) noexcept {
-  const std::unique_ptr<DIR, decltype([](DIR* open) { closedir(open); })> files(opendir(folder));
+  const Folder files = open_folder(folder);
   int removed = 0;
   for (const dirent* file = nullptr; files && (file = readdir(files.get()));) {
     const Maker maker = maker_of(file->d_name);

@@ -2,8 +2,10 @@
 // Owning handles: a value, the function that closes it, and the value that means "none".
 #pragma once
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
 namespace railshmem {
@@ -38,6 +40,23 @@ class Unique {
 inline void close_fd(int fd) noexcept {
   ::close(fd);
 }
-using UniqueFd = Unique<int, close_fd, -1>;
+
+/// Moves a descriptor out of 0 to 2, where system calls put one if the program was started with these closed: what the
+/// program then prints would go into it. -1 and errno where no other one is left.
+inline int above_standard(int fd) noexcept {
+  if (fd < 0 || fd > STDERR_FILENO) return fd;
+  const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  const int failed = errno;
+  ::close(fd);
+  errno = failed;
+  return moved;
+}
+
+/// Owns a descriptor, which is never one of 0 to 2. scripts/check_fds.py sees to it that each new one comes in here.
+class UniqueFd : public Unique<int, close_fd, -1> {
+ public:
+  UniqueFd() = default;
+  explicit UniqueFd(int fd) noexcept : Unique(above_standard(fd)) {}
+};
 
 }  // namespace railshmem

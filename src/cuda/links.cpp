@@ -2,16 +2,15 @@
 #include "src/cuda/links.h"
 
 #include <cstdlib>
-#include <fstream>
+
+#include "src/base/fds.h"
 
 namespace railshmem::cuda {
 namespace {
 
 std::string line_of(const std::string& path) {
-  std::string line;
-  std::ifstream file(path);
-  std::getline(file, line);
-  return line;
+  const std::string content = read_file(path);
+  return content.substr(0, content.find('\n'));
 }
 
 }  // namespace

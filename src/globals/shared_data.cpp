@@ -7,10 +7,10 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <sstream>
 
 #include "src/base/error.h"
+#include "src/base/fds.h"
 #include "src/base/memory_file.h"
 #include "src/globals/fork_guard.h"
 #include "src/globals/page_mover.h"
@@ -27,7 +27,7 @@ SharedData refuse(std::string why) {
 
 /// Empty when the whole range is ordinary private memory with the protection that it should have.
 std::string look_for_foreign_pages(const DataSegment& segment) {
-  std::ifstream maps("/proc/self/maps");
+  std::istringstream maps(read_file("/proc/self/maps"));
   auto expected = reinterpret_cast<uintptr_t>(segment.base);
   const uintptr_t end = expected + segment.nbytes;
   const std::string wanted = (segment.protection & PROT_EXEC) != 0 ? "rwxp" : "rw-p";
@@ -75,7 +75,7 @@ std::string park_outside_fork(ThreadPark& threads) {
 
 SharedData share_data_segment(const DataSegment& segment) {
   if (const int fd = guarded_range().fd; fd >= 0) {
-    UniqueFd again(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+    UniqueFd again(fcntl(fd, F_DUPFD_CLOEXEC, 3));
     check_errno(static_cast<bool>(again), "dup of the shared data segment");
     return {std::move(again), ""};
   }
@@ -83,7 +83,7 @@ SharedData share_data_segment(const DataSegment& segment) {
   UniqueFd memory = create_memory_file("railshmem-data", segment.nbytes);
   if (!memory)
     return refuse(text("no shared memory for %zu bytes of globals: %s", segment.nbytes, std::strerror(errno)));
-  UniqueFd kept(fcntl(memory.get(), F_DUPFD_CLOEXEC, 0));
+  UniqueFd kept(fcntl(memory.get(), F_DUPFD_CLOEXEC, 3));
   if (!kept) return refuse(text("no file descriptor left: %s", std::strerror(errno)));
   const UniqueFd pagemap(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
   if (!fork_guard_installed()) return refuse("pthread_atfork failed when the library was loaded");

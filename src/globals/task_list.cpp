@@ -5,9 +5,9 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <fstream>
 
 #include "src/base/error.h"
+#include "src/base/fds.h"
 #include "src/globals/raw_syscall.h"
 
 namespace railshmem {
@@ -112,9 +112,8 @@ RAILSHMEM_BARE TaskState inspect_task(int tid, int signal, char* scratch) noexce
 }
 
 std::string task_name(int tid) {
-  std::ifstream file(text("/proc/self/task/%d/comm", tid));
-  std::string name;
-  return std::getline(file, name) ? name : "?";
+  const std::string name = read_file(text("/proc/self/task/%d/comm", tid));
+  return name.empty() ? "?" : name.substr(0, name.find('\n'));
 }
 
 }  // namespace railshmem

@@ -10,11 +10,11 @@
 #include <climits>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <string>
 
 #include "src/base/align.h"
 #include "src/base/error.h"
+#include "src/base/fds.h"
 #include "src/base/log.h"
 #include "src/base/memory_file.h"
 #include "src/base/quantity.h"
@@ -53,9 +53,7 @@ UniqueFd create_huge(size_t nbytes) {
 }
 
 bool several_numa_nodes() {
-  std::ifstream file("/sys/devices/system/node/online");
-  std::string online;
-  return std::getline(file, online) && online.find_first_of(",-") != std::string::npos;
+  return read_file("/sys/devices/system/node/online").find_first_of(",-") != std::string::npos;
 }
 
 /// Prefers this PE's NUMA node for its pages: peers' early stores would otherwise place them on the peers' nodes. Best

@@ -2,15 +2,17 @@
 #include "src/heap/memory_limit.h"
 
 #include <algorithm>
-#include <fstream>
+#include <sstream>
 #include <string>
+
+#include "src/base/fds.h"
 
 namespace railshmem {
 namespace {
 
 /// The number behind `key` in a file of "key value" lines; false when there is none.
 bool read_field(const std::string& path, const std::string& key, uint64_t& value) {
-  std::ifstream file(path);
+  std::istringstream file(read_file(path));
   std::string word;
   while (file >> word) {
     if (word == key) return static_cast<bool>(file >> value);
@@ -20,7 +22,7 @@ bool read_field(const std::string& path, const std::string& key, uint64_t& value
 }
 
 bool read_number(const std::string& path, uint64_t& value) {
-  std::ifstream file(path);
+  std::istringstream file(read_file(path));
   return static_cast<bool>(file >> value);  // "max", no limit, is no number
 }
 
@@ -51,7 +53,7 @@ uint64_t group_memory(const std::string& group) {
 
 /// The tightest of the groups from this process's own up to the root, by what `of_group` says of each.
 uint64_t control_groups(uint64_t (*of_group)(const std::string&)) {
-  std::ifstream file("/proc/self/cgroup");
+  std::istringstream file(read_file("/proc/self/cgroup"));
   std::string line;
   while (std::getline(file, line))
     if (line.rfind("0::/", 0) == 0) break;

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/observe/clock.h"
 
-#include <fstream>
 #include <string>
+
+#include "src/base/fds.h"
 
 namespace railshmem::observe {
 
 bool cycle_counter_is_a_clock() {
 #if defined(__x86_64__)
-  std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-  std::string name;
-  return file >> name && name == "tsc";
+  return read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource") == "tsc\n";
 #else
   return false;  // rough_clock() is CLOCK_MONOTONIC there
 #endif

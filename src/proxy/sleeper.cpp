@@ -12,7 +12,7 @@
 
 namespace railshmem {
 
-Sleeper::Sleeper() : eventfd_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+Sleeper::Sleeper() : eventfd_(UniqueFd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC))) {
   check_errno(eventfd_.get() >= 0, "eventfd");
 }
 

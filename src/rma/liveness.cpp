@@ -5,9 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <fstream>
-
 #include "src/base/error.h"
+#include "src/base/fds.h"
 
 namespace railshmem {
 namespace {
@@ -21,9 +20,7 @@ bool has_ended(const UniqueFd& pidfd) noexcept {
 
 /// T (stopped by a signal), t (stopped by a debugger), R, S and so on; a blank when the process cannot be seen.
 char state_of(pid_t pid) {
-  std::ifstream file(text("/proc/%d/stat", static_cast<int>(pid)));
-  std::string line;
-  std::getline(file, line);
+  const std::string line = read_file(text("/proc/%d/stat", static_cast<int>(pid)));
   const size_t name_end = line.rfind(')');  // the name before it may have blanks and brackets of its own
   return name_end != std::string::npos && name_end + 2 < line.size() ? line[name_end + 2] : ' ';
 }
@@ -34,8 +31,8 @@ Liveness::Liveness(Bootstrap& bootstrap, const std::vector<Process>& processes) 
   for (const Process& process : processes) {
     if (process.pid == getpid()) continue;
     // Without pidfd (old kernel, other PID namespace) the bootstrap remains as witness.
-    const auto fd = static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0));
-    if (fd >= 0) watched_.push_back({process.pe, process.pid, UniqueFd(fd)});
+    UniqueFd fd(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
+    if (fd) watched_.push_back({process.pe, process.pid, std::move(fd)});
   }
 }
 

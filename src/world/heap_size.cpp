@@ -4,11 +4,12 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
+#include <sstream>
 
 #include "src/base/align.h"
 #include "src/base/error.h"
+#include "src/base/fds.h"
 #include "src/base/quantity.h"
 #include "src/heap/memory_limit.h"
 
@@ -26,7 +27,7 @@ bool is_limited(__rlimit_resource resource) {
 }
 
 bool has_pool_of_huge_pages() {
-  std::ifstream file("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages");
+  std::istringstream file(read_file("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"));
   uint64_t pages = 0;
   return file >> pages && pages > 0;
 }

@@ -10,7 +10,7 @@
 namespace railshmem::loopback {
 
 Mailbox::Mailbox(size_t depth)
-    : eventfd_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+    : eventfd_(UniqueFd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC))),
       buffers_(new std::byte[depth * kMessageBytes]),
       waiting_(depth) {
   check_errno(eventfd_.get() >= 0, "eventfd");

@@ -5,10 +5,12 @@
 #include <net/if.h>
 #include <unistd.h>
 
-#include <fstream>
+#include <sstream>
 #include <string_view>
 
 #include "transports/ofi/nic_facts.h"
+
+#include "src/base/fds.h"
 
 namespace railshmem::ofi {
 
@@ -19,7 +21,7 @@ LinkState::LinkState(const std::string& interface, const std::string& root) {
 
 LinkState LinkState::of(const NicFacts& facts, const std::string& root) {
   unsigned index = 0;
-  std::ifstream(root + "/" + facts.interface + "/ifindex") >> index;
+  std::istringstream(read_file(root + "/" + facts.interface + "/ifindex")) >> index;
   if (facts.interface.empty() || index == 0 || index != if_nametoindex(facts.interface.c_str())) return {};
   LinkState state(facts.interface, root);
   // Where libfabric's list says that the link is up and sysfs that it is down, the list is right: it is as new.

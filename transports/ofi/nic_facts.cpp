@@ -12,11 +12,12 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <span>
+#include <sstream>
 #include <string_view>
 
 #include "src/base/error.h"
+#include "src/base/fds.h"
 #include "transports/ofi/hints.h"
 #include "transports/ofi/quirks.h"
 
@@ -61,7 +62,7 @@ std::string interface_folder(const std::string& interface) {
 
 uint64_t interface_speed(const std::string& interface) {
   int64_t megabits = -1;  // also what the system says when it does not know
-  std::ifstream(interface_folder(interface) + "speed") >> megabits;
+  std::istringstream(read_file(interface_folder(interface) + "speed")) >> megabits;
   return megabits > 0 ? static_cast<uint64_t>(megabits) * 1000000u : 0;
 }
 

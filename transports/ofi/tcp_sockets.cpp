@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transports/ofi/tcp_sockets.h"
 
-#include <dirent.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -11,9 +10,10 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <vector>
+
+#include "src/base/fds.h"
 
 namespace railshmem::ofi {
 namespace {
@@ -59,11 +59,8 @@ bool is_tcp(int fd) {
 }
 
 std::vector<int> open_files() {
-  struct Close {
-    void operator()(DIR* folder) const noexcept { closedir(folder); }
-  };
   std::vector<int> fds;
-  const std::unique_ptr<DIR, Close> folder(opendir("/proc/self/fd"));
+  const Folder folder = open_folder("/proc/self/fd");
   if (!folder) return fds;
   while (const dirent* entry = readdir(folder.get()))
     if (entry->d_name[0] != '.') fds.push_back(std::atoi(entry->d_name));

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/local/oshrun/descriptors.h"
 
-#include <filesystem>
-#include <iterator>
-
 #include "src/base/error.h"
+#include "src/base/fds.h"
 
 namespace railshmem::oshrun {
 namespace {
@@ -16,10 +14,11 @@ constexpr size_t kSpare = 8;
 }  // namespace
 
 size_t open_descriptors() {
-  std::error_code failed;
-  const std::filesystem::directory_iterator all("/proc/self/fd", failed);
-  if (failed) return 0;
-  return static_cast<size_t>(std::distance(begin(all), end(all))) - 1;  // without the one that reads the folder
+  const Folder all = open_folder("/proc/self/fd");
+  if (!all) return 0;
+  size_t entries = 0;
+  while (readdir(all.get())) ++entries;
+  return entries - 3;  // without ".", ".." and the one that reads the folder
 }
 
 Descriptors::Descriptors() noexcept {

@@ -9,8 +9,11 @@
 #include "bootstrap/local/oshrun/relay_protocol.h"
 #include "bootstrap/local/oshrun/say.h"
 
+#include "src/base/fds.h"
+
 int main(int argc, char** argv) {
   using namespace railshmem::oshrun;
+  const railshmem::StandardPlaceholders placeholders;  // before any other descriptor
   try {
     if (argc == 2 && std::string_view(argv[1]) == relay::kOption) return Relay().run();
   } catch (const std::exception& e) {

@@ -2,11 +2,13 @@
 #include "bootstrap/local/oshrun/options.h"
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdlib>
-#include <fstream>
+#include <cstring>
 #include <sstream>
 
 #include "src/base/error.h"
+#include "src/base/fds.h"
 #include "src/base/printable.h"
 
 namespace railshmem::oshrun {
@@ -35,11 +37,10 @@ std::vector<std::pair<std::string, std::string>> assignment(const std::string& e
 }
 
 std::vector<Host> read_hostfile(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream content;
-  content << file.rdbuf();
-  if (!file) throw Error(text("--hostfile %s: the file cannot be read", path.c_str()));
-  return parse_hostfile(content.str());
+  const std::string content = read_file(path);
+  if (content.empty() && errno != 0)
+    throw Error(text("--hostfile %s: the file cannot be read: %s", path.c_str(), std::strerror(errno)));
+  return parse_hostfile(content);
 }
 
 /// "-np", which the parser would take for -n with the value p, is --np where options may stand.

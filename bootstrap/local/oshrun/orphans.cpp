@@ -8,26 +8,25 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
+#include <sstream>
 
 #include "bootstrap/common/deadline.h"
 #include "src/base/error.h"
+#include "src/base/fds.h"
 #include "src/base/printable.h"
 
 namespace railshmem::oshrun {
 namespace {
 
 std::vector<pid_t> children() {
-  std::ifstream list(text("/proc/self/task/%d/children", static_cast<int>(getpid())));
+  std::istringstream list(read_file(text("/proc/self/task/%d/children", static_cast<int>(getpid()))));
   std::vector<pid_t> pids;
   for (pid_t pid; list >> pid;) pids.push_back(pid);
   return pids;
 }
 
 std::string name_of(pid_t pid) {
-  std::ifstream file(text("/proc/%d/comm", static_cast<int>(pid)));
-  std::string name;
-  std::getline(file, name, '\0');
+  std::string name = read_file(text("/proc/%d/comm", static_cast<int>(pid)));
   if (name.ends_with('\n')) name.pop_back();  // the kernel's; the name may have others
   return printable(name);
 }

@@ -13,6 +13,8 @@
 #include "bootstrap/local/oshrun/relay_protocol.h"
 #include "bootstrap/local/oshrun/signals.h"
 
+#include "src/base/fds.h"
+
 namespace railshmem::oshrun {
 namespace {
 
@@ -72,12 +74,11 @@ bool Relay::await_order() {
 }
 
 void Relay::start() {
-  int ends[2];
-  check_errno(pipe2(ends, O_CLOEXEC) == 0, "pipe2");
-  const UniqueFd theirs(ends[0]);
-  input_ = UniqueFd(ends[1]);
+  FdPipe input = make_pipe();
+  input_ = std::move(input.write);
   const UniqueFd null = taken_over(STDIN_FILENO);
-  replace(STDIN_FILENO, theirs.get());
+  replace(STDIN_FILENO, input.read.get());
+  input.read.reset();
   try {
     crew_->start();
   } catch (const CannotStart& e) {

@@ -16,6 +16,8 @@
 #include "bootstrap/local/oshrun/say.h"
 #include "bootstrap/local/oshrun/verdict.h"
 
+#include "src/base/fds.h"
+
 namespace railshmem::oshrun {
 namespace {
 
@@ -74,16 +76,13 @@ Remote::Remote(Share share, const std::vector<std::string>& ssh, const CrewOrder
   words.push_back(share_.host);
   words.push_back("exec " + quoted(own_path()) + " " + relay::kOption);
   command_ = joined(words);
-  int connection[2], complaints[2];
-  check_errno(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, connection) == 0, "socketpair");
-  stream_ = Stream(UniqueFd(connection[0]));
-  const UniqueFd theirs(connection[1]);
-  check_errno(pipe2(complaints, O_CLOEXEC) == 0, "pipe2");
-  complaints_ = UniqueFd(complaints[0]);
-  const UniqueFd their_stderr(complaints[1]);
+  auto [ours, theirs] = make_socket_pair();
+  stream_ = Stream(std::move(ours));
+  FdPipe complaints = make_pipe();
+  complaints_ = std::move(complaints.read);
   ssh_ = fork();
   check_errno(ssh_ >= 0, "fork");
-  if (ssh_ == 0) become_ssh(words, theirs.get(), their_stderr.get());
+  if (ssh_ == 0) become_ssh(words, theirs.get(), complaints.write.get());
 }
 
 std::shared_ptr<const Bytes> Remote::message_for(int pe, uint32_t kind, const Bytes& payload) {

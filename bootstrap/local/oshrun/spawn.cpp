@@ -13,19 +13,10 @@
 
 #include "bootstrap/local/protocol.h"
 #include "src/base/error.h"
+#include "src/base/fds.h"
 
 namespace railshmem::oshrun {
 namespace {
-
-struct Pipe {
-  UniqueFd read, write;
-};
-
-Pipe make_pipe() {
-  int ends[2];
-  check_errno(pipe2(ends, O_CLOEXEC) == 0, "pipe2");
-  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
 
 struct Failure {
   Step step;
@@ -33,7 +24,7 @@ struct Failure {
 };
 
 /// Runs in the child between fork and exec; returns when the program cannot be started.
-Failure become_pe(const CrewOrder& order, int pe, pid_t launcher, int control, const Pipe& out, const Pipe& err,
+Failure become_pe(const CrewOrder& order, int pe, pid_t launcher, int control, const FdPipe& out, const FdPipe& err,
                   const Descriptors& descriptors, const cpu_set_t* cpus) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // nothing is left behind when oshrun itself is killed
   if (getppid() != launcher) _exit(1);
@@ -42,8 +33,8 @@ Failure become_pe(const CrewOrder& order, int pe, pid_t launcher, int control, c
   sigprocmask(SIG_SETMASK, &none, nullptr);
   if (cpus && sched_setaffinity(0, sizeof *cpus, cpus) != 0) return {Step::bind, errno};
   if (pe != 0) {
-    const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (null < 0 || dup2(null, STDIN_FILENO) < 0) return {Step::run, errno};
+    const UniqueFd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (!null || dup2(null.get(), STDIN_FILENO) < 0) return {Step::run, errno};
   }
   if (out.write && dup2(out.write.get(), STDOUT_FILENO) < 0) return {Step::run, errno};
   if (err.write && dup2(err.write.get(), STDERR_FILENO) < 0) return {Step::run, errno};
@@ -67,18 +58,16 @@ Failure become_pe(const CrewOrder& order, int pe, pid_t launcher, int control, c
 }  // namespace
 
 Child spawn(const CrewOrder& order, int pe, const Descriptors& descriptors, const cpu_set_t* cpus) {
-  int control[2];
-  check_errno(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) == 0, "socketpair");
+  auto [ours, theirs] = make_socket_pair();
   Child child;
-  child.control = UniqueFd(control[0]);
-  const UniqueFd theirs(control[1]);
-  Pipe out, err;
+  child.control = std::move(ours);
+  FdPipe out, err;
   if (order.output == Output::captured) {
     out = make_pipe();
     err = make_pipe();
   }
   // exec closes this pipe; a program that cannot be started writes the reason to it instead.
-  Pipe report = make_pipe();
+  FdPipe report = make_pipe();
   const pid_t launcher = getpid();
   child.pid = fork();
   check_errno(child.pid >= 0, "fork");

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a job finds on its host, and what it leaves there."""
+import os
+import tempfile
+
+from launch_support import BIN, OSHRUN, Case, Job, environment, free_port, main, wait_all
+
+
+class ClosedDescriptors(Case):
+    """A daemon or a script may start a job with descriptors 0 to 2 closed; they must not become anybody else's."""
+    CLOSED = ("<&-", ">&-", "2>&-", "<&- >&- 2>&-")
+
+    def runs(self, command, npes, redirections, **settings):
+        """`command` runs with these redirections, a PE's report in each file of the folder that is its last word."""
+        with tempfile.TemporaryDirectory() as folder:
+            jobs = [Job(["sh", "-c", f'exec "$@" {redirections}', "sh", *words, folder], environment(**variables))
+                    for words, variables in command(settings)]
+            results = wait_all(jobs)
+            reports = []
+            for pe in range(npes):
+                for name in (f"{folder}/pe.{pe}", f"{folder}/pe.{pe}.part"):
+                    if os.path.exists(name):
+                        with open(name, encoding="ascii") as report:
+                            reports.append(report.read())
+        shown = f"{redirections}: {reports}\n" + "\n".join(map(str, results))
+        self.assertTrue(all(result.status == 0 for result in results), shown)
+        self.assertEqual(len(reports), npes, shown)
+        return reports, shown
+
+    def under_oshrun(self, *options, closed=CLOSED, **settings):
+        settings = {"SHMEM_SYMMETRIC_SIZE": "32M", **settings}
+        for redirections in closed:
+            words = [OSHRUN, "-n", "2", *options, os.path.join(BIN, "closed_fds")]
+            reports, shown = self.runs(lambda variables: [(words, variables)], 2, redirections, **settings)
+            if "--tag-output" not in options:
+                # PE 0 has oshrun's; the others read from /dev/null.
+                count = len(redirections.split())
+                self.assertEqual(reports[0], f"well, {count} closed\n", shown)
+
+    def test_over_shared_memory(self):
+        self.under_oshrun(SHMEM_TRANSPORT="p2p")
+
+    def test_over_ofi(self):
+        self.under_oshrun(SHMEM_TRANSPORT="ofi", SHMEM_OFI_PROVIDER="tcp;ofi_rxm", SHMEM_NODE_SIZE="1")
+
+    def test_tagged(self):
+        self.under_oshrun("--tag-output", closed=("<&-", "<&- 2>&-", "<&- >&- 2>&-"), SHMEM_TRANSPORT="p2p")
+
+    def test_over_the_tcp_bootstrap(self):
+        program = [os.path.join(BIN, "closed_fds")]
+        for redirections in self.CLOSED:
+            port = free_port()
+
+            def ranks(settings, port=port):
+                return [(program, {"RANK": rank, "WORLD_SIZE": 2, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, **settings})
+                        for rank in range(2)]
+            reports, shown = self.runs(ranks, 2, redirections, SHMEM_TRANSPORT="ofi", SHMEM_OFI_PROVIDER="tcp;ofi_rxm",
+                                       SHMEM_SYMMETRIC_SIZE="32M", SHMEM_TIMEOUT=30)
+            self.assertEqual(reports, [f"well, {len(redirections.split())} closed\n"] * 2, shown)
+
+
+if __name__ == "__main__":
+    main()
