@@ -59,5 +59,48 @@ class ClosedDescriptors(Case):
             self.assertEqual(reports, [f"well, {len(redirections.split())} closed\n"] * 2, shown)
 
 
+class ControlGroup(Case):
+    """A group of either version that may use 100 MiB; needs the right to make one."""
+    LIMIT = 100 << 20
+    FILES = (("memory.limit_in_bytes", "cgroup"), ("memory.max", "cgroup2"))
+
+    def own_folders(self):
+        """Those of this process's group, with the file that limits memory there."""
+        with open("/proc/self/cgroup", encoding="ascii") as groups, open("/proc/self/mountinfo", encoding="ascii") as mounts:
+            paths = [line.rstrip("\n").split(":", 2) for line in groups]
+            mounted = [line.split(" - ", 1) for line in mounts]
+        for limit, kind in self.FILES:
+            for place, source in mounted:
+                words = source.split()
+                if words[0] != kind or (kind == "cgroup" and "memory" not in words[2].split(",")):
+                    continue
+                for number, controllers, path in paths:
+                    if "memory" in controllers.split(",") if kind == "cgroup" else number == "0":
+                        yield place.split()[4] + path.rstrip("/"), limit
+
+    def limited_group(self):
+        for folder, limit in self.own_folders():
+            group = f"{folder}/railshmem-test-{os.getpid()}"
+            try:
+                os.mkdir(group)
+                self.addCleanup(os.rmdir, group)
+                with open(f"{group}/{limit}", "w", encoding="ascii") as file:
+                    file.write(str(self.LIMIT))
+                return group
+            except OSError:
+                continue
+        return self.skipTest("no control group of memory can be made here")
+
+    def ask(self, procs, mebibytes):
+        command = ["sh", "-c", f'echo $$ > {procs} && exec "$@"', "sh", OSHRUN, "-n", "1", os.path.join(BIN, "ask_memory")]
+        return Job([*command, str(mebibytes)], environment(SHMEM_SYMMETRIC_SIZE="512M", SHMEM_TRANSPORT="p2p")).wait()
+
+    def test_more_than_the_group_may_use_is_an_error_and_no_kill(self):
+        procs = self.limited_group() + "/cgroup.procs"
+        self.expect(self.ask(procs, 16), 0, "16 MiB: allocated", where="out")
+        result = self.ask(procs, 300)
+        self.expect(result, 1, "PE 0: error: shmem_malloc: no memory for", "the system has", "lower SHMEM_SYMMETRIC_SIZE")
+
+
 if __name__ == "__main__":
     main()
