@@ -9,6 +9,7 @@
 #include <array>
 
 #include "src/base/error.h"
+#include "src/proxy/rails/path_table.h"
 
 namespace railshmem {
 
@@ -17,7 +18,7 @@ Sleeper::Sleeper() : eventfd_(UniqueFd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC))
 }
 
 bool Sleeper::sleep(std::span<const int> fds, uint64_t limit_ns) noexcept {
-  std::array<pollfd, 17> sources;  // this eventfd and up to 16 rails; more rails are found by the next timeout
+  std::array<pollfd, 1 + kMostRails> sources;  // this eventfd and the rails of a port
   sources[0] = {eventfd_.get(), POLLIN, 0};
   const size_t n = std::min(fds.size(), sources.size() - 1);
   for (size_t i = 0; i < n; ++i) sources[i + 1] = {fds[i], POLLIN, 0};

@@ -14,7 +14,8 @@ class Sleeper {
  public:
   Sleeper();
 
-  /// Sleeps until wake(), until one of `fds` is readable, or for `limit_ns`. True when one of `fds` was.
+  /// Sleeps until wake(), until one of `fds` is readable, of which there are kMostRails at most, or for `limit_ns`.
+  /// True when one of `fds` was.
   bool sleep(std::span<const int> fds, uint64_t limit_ns) noexcept;
 
   /// Ends the current sleep, or the next one at once. Any thread.
