@@ -23,6 +23,7 @@
 #include "src/proxy/failover/engine_keeper.h"
 #include "src/proxy/flush/flush_memory.h"
 #include "src/proxy/host_side.h"
+#include "src/proxy/job_nonce.h"
 #include "src/proxy/proxy_loop.h"
 #include "src/proxy/proxy_side.h"
 #include "src/proxy/proxy_threads.h"
@@ -84,12 +85,16 @@ class Engine final : public Network {
     if (Staging::is_needed(segments))
       staging_.emplace(segments, make_copier_, loop_config_.tuning, fabric_.rails(Port::proxy).size(),
                        ports_with(threads_), loop_config_.observer, takes_extents() ? 0 : payload_nbytes_);
-    return add_terms(fabric_.attach(staging_ ? staging_->exposed() : segments), staging_terms());
+    return add_nonce_share(add_terms(fabric_.attach(staging_ ? staging_->exposed() : segments), staging_terms()),
+                           random_nonce_share());
   }
 
-  void connect(std::span<const std::vector<std::byte>> cards) override {
+  void connect(std::span<const std::vector<std::byte>> cards_with_shares) override {
+    const auto [cards, nonce] = take_nonce_shares(cards_with_shares);
+    nonce_ = nonce;
     fabric_.connect(without_terms(cards));
     compare_terms(cards, staging_terms());  // after the fabric has checked that all PEs run one version
+    if (staging_) staging_->learn_areas(terms_of(cards));
     if (staging_ && maps_neighbours_ && all_on_this_host()) staging_->meet_neighbours(terms_of(cards), pe_);
     if constexpr (ReopensRails<F>) {
       if (fabric_.rails(Port::proxy).size() > 1) {
@@ -290,7 +295,8 @@ class Engine final : public Network {
             .direct = &direct_,
             .ports = ports_with(threads_),
             .news = news_ ? &*news_ : nullptr,
-            .lost = survives_ && port != Port::host ? &lost_ : nullptr};
+            .lost = survives_ && port != Port::host ? &lost_ : nullptr,
+            .nonce = nonce_};
   }
 
   const int pe_;
@@ -306,6 +312,7 @@ class Engine final : public Network {
   const uint64_t flush_offset_;
   const bool maps_neighbours_;
   const size_t payload_nbytes_;
+  Nonce nonce_{};
   std::vector<Segment> segments_;
   std::optional<Staging> staging_;  ///< empty: rails reach all memory
   DirectMemory direct_;             ///< GPU memory that rails reach without staging

@@ -208,9 +208,8 @@ class HostSide {
   }
 
   bool poll() noexcept {
-    const bool moved = initiator_.poll([this](size_t r, const std::byte*, size_t nbytes) {
-      die("a request of %zu bytes arrived at the host endpoint over %s; do all PEs run the same build?", nbytes,
-          initiator_.rails()[r].name().c_str());
+    const bool moved = initiator_.poll([this](size_t r, const std::byte* bytes, size_t nbytes) {
+      initiator_.refuse(r, Flaw::kind, bytes, nbytes);  // requests go to proxy endpoints
     });
     // relaxed: a sign of life for threads that wait outside; one writer at a time.
     if (moved) moves_.store(moves() + 1, std::memory_order_relaxed);
@@ -224,7 +223,7 @@ class HostSide {
     if (op.kind == OpKind::amo) return !amo_fetches(op.detail.amo.op);
     if (op.route == Route::staged || op.kind == OpKind::get || op.local_is_far) return false;
     const bool short_enough =
-        op.nbytes <= kMaxMessage || (op.kind == OpKind::put && op.nbytes <= initiator_.traits().inject);
+        op.nbytes <= kMaxMessage || (op.kind == OpKind::put && op.nbytes <= initiator_.longest_copied());
     if (short_enough) op.use = Local::copied;
     return short_enough;
   }

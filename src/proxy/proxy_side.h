@@ -63,7 +63,7 @@ class ProxySide {
     const StepRecord record(observer_);
     bool moved = initiator_.poll([this](size_t r, const std::byte* bytes, size_t nbytes) {
       if (!service_) [[unlikely]]
-        die_strange_request(r, nbytes);
+        return initiator_.refuse(r, Flaw::kind, bytes, nbytes);
       service_->arrive(r, bytes, nbytes);
     });
     if (service_) moved |= service_->step();
@@ -165,11 +165,6 @@ class ProxySide {
   /// Without rings: completions and news are all that may come.
   Rest rest_of_further() const noexcept {
     return initiator_.outstanding() > 0 || initiator_.failover().has_news() ? Rest::nap : Rest::sleep;
-  }
-
-  [[noreturn, gnu::cold, gnu::noinline]] void die_strange_request(size_t r, size_t nbytes) noexcept {
-    die("a request of %zu bytes arrived at an endpoint that executes none, over %s; do all PEs run the same build?",
-        nbytes, initiator_.rails()[r].name().c_str());
   }
 
   const int npes_;

@@ -10,7 +10,7 @@
 namespace railshmem::ofi {
 namespace {
 
-constexpr uint32_t kCardVersion = 5;  // raise with any change of the layout below, or of what the engine adds
+constexpr uint32_t kCardVersion = 6;  // raise with any change of the layout below, or of what the engine adds
 
 class Writer {
  public:

@@ -123,12 +123,15 @@ class Failover {
   void close(size_t r) noexcept { reopener_.close(r, now_ns()); }
 
   /// Takes the target's answer to an inquiry.
-  void account(const AccountMessage& message) noexcept {
+  Flaw account(const AccountMessage& message) noexcept {
+    if (!requests_.outbox().may_miss(message.header.pe, message.header.sequence)) return Flaw::sequence;
     Recovery* const recovery = find(message.header.pe);
-    if (recovery == nullptr || recovery->stage != Stage::inquiring || message.header.cell != recovery->number) return;
+    if (recovery == nullptr || recovery->stage != Stage::inquiring || message.header.cell != recovery->number)
+      return Flaw::none;  // of an older inquiry
     recovery->account = message;
     recovery->stage = Stage::replaying;
     log_debug("PE %d has executed requests up to %u; the rest is sent again", recovery->pe, message.header.sequence);
+    return Flaw::none;
   }
 
  private:

@@ -27,15 +27,19 @@ struct ArrivalCounts {
   uint64_t executed = 0;
 };
 
-/// What the dead rail had delivered to this host may still lie in a queue of the provider or of the kernel. So an
-/// account is given only after the rails have been looked at many times,
-/// and what came by then was executed: a request that an account leaves out is sent again, data and all.
+/// What the dead rail had delivered to this host may still be in a queue of the provider or of the kernel. So an
+/// account is given only after the rails have been looked at many times, and what came by then was executed: a request
+/// that an account leaves out is sent again, data and all. An endpoint waits for the account of its newest inquiry
+/// only, so there is one for each endpoint at most.
 class Inquiries {
  public:
   bool empty() const noexcept { return waiting_.empty(); }
   void add(Endpoint from, size_t rail, uint32_t number) noexcept {
-    for (const Inquiry& inquiry : waiting_)
-      if (inquiry.from.pe == from.pe && inquiry.from.port == from.port && inquiry.number == number) return;
+    for (Inquiry& inquiry : waiting_) {
+      if (inquiry.from.pe != from.pe || inquiry.from.port != from.port) continue;
+      if (static_cast<int32_t>(number - inquiry.number) > 0) inquiry = {from, rail, number, now_ns()};
+      return;
+    }
     waiting_.push_back({from, rail, number, now_ns()});
   }
 

@@ -26,8 +26,9 @@ class FlushGate {
     prepare();
   }
 
+  /// A message that has passed check_message().
   void arrive(size_t r, const std::byte* bytes, size_t nbytes) noexcept {
-    if (open_ || passes(bytes, nbytes)) [[likely]]
+    if (open_ || passes(bytes)) [[likely]]
       return responder_.execute(r, bytes, nbytes);
     arrived_.add(r, bytes, nbytes);
     ++counts_.arrived;
@@ -59,8 +60,7 @@ class FlushGate {
   }
 
   /// Says nothing of any data: whether a rail is alive, or what was executed.
-  static bool passes(const std::byte* bytes, size_t nbytes) noexcept {
-    if (nbytes < sizeof(MessageHeader)) return true;  // to be refused
+  static bool passes(const std::byte* bytes) noexcept {
     const MessageKind kind = read_message<MessageHeader>(bytes).kind;
     return kind == MessageKind::ping || kind == MessageKind::inquiry || kind == MessageKind::card;
   }

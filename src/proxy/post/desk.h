@@ -2,6 +2,7 @@
 // What the parts of an initiator share: rails, cells, and how one post is accounted for.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <span>
 
 #include "src/base/cpu.h"
+#include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/plugin/port.h"
 #include "src/plugin/rail_keeper.h"
@@ -16,6 +18,7 @@
 #include "src/proxy/post/letterhead.h"
 #include "src/proxy/post/lost_peers.h"
 #include "src/proxy/post/operation.h"
+#include "src/proxy/post/refused_messages.h"
 #include "src/proxy/rails/direct_memory.h"
 #include "src/proxy/rails/rail_set.h"
 #include "src/proxy/rails/tuning.h"
@@ -40,6 +43,7 @@ struct InitiatorConfig {
   size_t ports = ports_with(1);     ///< of each PE
   PeerNews* news = nullptr;         ///< what peers say of their rails; null where `keeper` is
   const LostPeers* lost = nullptr;  ///< peers that have died; null: a failed operation ends this PE
+  Nonce nonce{};                    ///< of the job: what all its messages carry
 };
 
 template <Rail R>
@@ -47,7 +51,7 @@ class Desk {
  public:
   Desk(std::span<R> rail_span, const InitiatorConfig& config)
       : rails(rail_span, config.pe, config.npes, config.tuning),
-        letterhead{config.port, config.pe},
+        letterhead{config.port, config.pe, config.nonce},
         tuning(config.tuning),
         staging(config.staging),
         direct(config.direct),
@@ -55,10 +59,20 @@ class Desk {
         lost(config.lost),
         cells(config.cells),
         words(rail_span.size(), config.npes),
-        longest_copied_(rails.single() ? rails.traits().inject : 0) {
+        longest_by_rail_(rails.single() ? rails.traits().inject : 0) {
     if (lost != nullptr) gone.prepare(config.npes, config.cells);
   }
   Desk(const Desk&) = delete;  // its users share it by reference
+
+  /// Throws Error where the rails carry too short ones.
+  size_t longest_message() const {
+    const size_t longest = std::min(rails.traits().max_message, kMaxMessage);
+    const size_t least = staging != nullptr ? sizeof(StagedMessage) + 1 : sizeof(PutSignalMessage);
+    if (longest < least)
+      throw Error(text("rail %s carries messages of %zu bytes; %zu are needed%s", rails[0].name().c_str(), longest,
+                       least, staging != nullptr ? " for staging" : ""));
+    return longest;
+  }
 
   RailSet<R> rails;
   const Letterhead letterhead;
@@ -89,7 +103,7 @@ class Desk {
     cell->remote_offset = op.remote.offset;
     cell->local = op.local;
     cell->is_word = op.kind == OpKind::put && words.orders(op.nbytes);
-    if (op.is_copied() && op.nbytes > longest_copied_) copy_source(*cell);
+    if (op.is_copied() && op.nbytes > longest_by_rail_) copy_source(*cell);
     return cell;
   }
   /// The operation of `cell`, which is `what`, is on its way: its context waits for it, and `outcome` hears of its end.
@@ -215,6 +229,12 @@ class Desk {
     return Post::ok;
   }
 
+  /// Drops a message that came over rail `r`: nothing is done about it but to count and name it.
+  [[gnu::cold, gnu::noinline]] void refuse(size_t r, Flaw flaw, const std::byte* bytes, size_t nbytes) noexcept {
+    rails.count_refused(r);
+    refused_.add(flaw, bytes, nbytes, rails[r].name(), now_ns());
+  }
+
   [[gnu::cold]] void log_cells() const {
     for (uint32_t i = 0; i < cells.size(); ++i) {
       const OpCell& cell = cells[i];
@@ -225,7 +245,9 @@ class Desk {
     }
   }
 
-  /// Copies the source into the cell's buffer.
+  /// The longest put whose source a post copies, into the cell's buffer or, over a single rail, into the provider's.
+  size_t longest_copied() const noexcept { return std::max(longest_by_rail_, kMaxMessage); }
+  /// Copies the source into the cell's buffer, which has room for kMaxMessage bytes.
   void copy_source(OpCell& cell) noexcept {
     cell.local = static_cast<std::byte*>(std::memcpy(cells.buffer(cell), cell.local, cell.what.nbytes));
   }
@@ -261,10 +283,11 @@ class Desk {
     return Post::again;
   }
 
-  /// The longest source that a post copies well enough. Another rail needs the source again if this one dies, though
+  /// The longest source that a rail copies well enough. Another rail needs the source again if this one dies, though
   /// this one has copied it.
-  const size_t longest_copied_;
+  const size_t longest_by_rail_;
   uint32_t issued_ = 0;
+  RefusedMessages refused_;
 };
 
 }  // namespace railshmem

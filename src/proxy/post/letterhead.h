@@ -11,16 +11,21 @@ namespace railshmem {
 struct Letterhead {
   Port port;
   int pe;
+  Nonce nonce{};
 
   /// A request from `cell`, which waits for the answer. Its sequence number is given when it is sent.
   MessageHeader header(MessageKind kind, uint8_t op, uint8_t width, SegmentId segment, const OpCell& cell,
                        Answer answer = Answer::acknowledge) const noexcept {
-    return {kind, op, width, answer, port, segment, 0, pe, cell.index, cell.sequence, 0};
+    return {kind, op, width, answer, port, segment, nonce.high, pe, cell.index, cell.sequence, nonce.low};
   }
 
   /// A message that nobody counts or waits for.
   MessageHeader bare(MessageKind kind) const noexcept {
-    return {kind, 0, 0, Answer::none, port, SegmentId::heap, 0, pe, kNoCell, 0, 0};
+    return {kind, 0, 0, Answer::none, port, SegmentId::heap, nonce.high, pe, kNoCell, 0, nonce.low};
+  }
+  /// An answer: to the request of this cell, or with another number that its kind gives to `cell`.
+  MessageHeader answer(MessageKind kind, uint32_t cell, uint32_t sequence = 0) const noexcept {
+    return {kind, 0, 0, Answer::none, port, SegmentId::heap, nonce.high, pe, cell, sequence, nonce.low};
   }
 
   /// A staged put or get, or a piece of one, without a slot. It brings the signal of `signals`, if not null.
@@ -32,7 +37,7 @@ struct Letterhead {
     message.slot = kNoSlot;
     message.nbytes = static_cast<uint32_t>(cell.what.nbytes);
     if (signals == nullptr) return message;
-    message.brings_signal = true;
+    message.brings_signal = 1;
     message.signal_op = signals->signal.op;
     message.signal_segment = signals->signal.segment;
     message.signal_offset = signals->signal.offset;

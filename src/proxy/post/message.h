@@ -36,6 +36,11 @@ enum class MessageKind : uint8_t {
   inquiry,
   account
 };
+inline constexpr size_t kMessageKinds = 16;
+
+constexpr bool is_request(MessageKind kind) noexcept {
+  return kind < MessageKind::acknowledge || kind == MessageKind::ping || kind == MessageKind::inquiry;
+}
 
 /// What a ping says beside its question, in header.op. doubts: the sender doubts its other paths to this PE, so this PE
 /// should check its own paths to the sender. no_link: the sender's rail number header.cell has no link.
@@ -49,6 +54,19 @@ enum class Answer : uint8_t { none, acknowledge, reply };
 /// executed, so a request that comes twice, over two rails, is executed once.
 inline constexpr uint32_t kWindow = 256;
 
+/// A random number that all messages of a job carry. Messages of other jobs, and of strangers who have not seen one of
+/// this job, carry another one. 48 bits are what the header has room for: with 8 bytes more, a StagedMessage would not
+/// be injected over tcp.
+struct Nonce {
+  uint32_t low = 0;
+  uint16_t high = 0;
+
+  static constexpr Nonce of(uint64_t random) noexcept {
+    return {static_cast<uint32_t>(random), static_cast<uint16_t>(random >> 32)};
+  }
+  bool operator==(const Nonce&) const = default;
+};
+
 struct MessageHeader {
   MessageKind kind;
   uint8_t op;         ///< AmoOp, SignalOp or PingNews
@@ -56,11 +74,13 @@ struct MessageHeader {
   Answer answer;      ///< what the source expects
   Port port;          ///< endpoint of the source that sent this
   SegmentId segment;  ///< of the word
-  uint16_t unused;
+  uint16_t nonce_high;
   int32_t pe;         ///< of the source
   uint32_t cell;      ///< of the source; comes back in reply
   uint32_t sequence;  ///< counts the requests from this endpoint to this target; see Outbox and Inbox
-  uint32_t unused2;
+  uint32_t nonce_low;
+
+  Nonce nonce() const noexcept { return {nonce_low, nonce_high}; }
 };
 
 struct AmoMessage {
@@ -141,7 +161,7 @@ struct StagedMessage {
   uint32_t nbytes;
   SegmentId signal_segment;
   SignalOp signal_op;
-  bool brings_signal;  ///< a put that signals when its data is there
+  uint8_t brings_signal;  ///< 1: a put that signals when its data is there
   uint8_t unused;
 };
 inline constexpr uint64_t kNoSlot = ~uint64_t{0};

@@ -31,6 +31,8 @@ class Outbox {
       if (!cells[i].unordered) return &cells[i];
     return nullptr;
   }
+  /// Whether a target may say that it has executed all requests before this number: no later one was sent.
+  bool may_miss(int pe, uint32_t sequence) const noexcept { return static_cast<int32_t>(sequence - at(pe).next) <= 0; }
   /// The number of the next request. It counts only once the request is added.
   uint32_t next(int pe) const noexcept { return at(pe).next; }
 

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstring>
+#include <span>
 
 #include "src/plugin/execute.h"
 #include "src/proxy/post/desk.h"
+#include "src/proxy/post/message_check.h"
 #include "src/proxy/post/outbox.h"
 
 namespace railshmem {
@@ -109,42 +111,31 @@ class Requests {
     return send_anywhere(cell, false);
   }
 
-  /// The request that an answer with this header is for. Null: the request was sent twice and is answered already.
-  OpCell* awaiting(const MessageHeader& h) noexcept {
-    OpCell& cell = desk_.cells[h.cell];
-    return is_waiting(cell, h.pe, h.sequence) ? &cell : nullptr;
-  }
-
   // ---- answers -----------------------------------------------------------------------------------------------------
 
-  /// Takes an answer; returns false where the message is none. Requests that it answers go to answered(cell).
+  /// Takes an acknowledgement or reply, or data. The message has passed check_message(). Requests that it answers go to
+  /// answered(cell). An answer to a request that was sent twice, and is answered already, changes nothing.
   template <class Answered>
-  bool take_answer(const RailEvent& event, Answered&& answered) noexcept {
+  Flaw take_answer(const RailEvent& event, Answered&& answered) noexcept {
     const MessageHeader h = read_message<MessageHeader>(event.bytes);
-    if (h.kind == MessageKind::data) {
-      OpCell* const waiting = awaiting(h);
-      if (waiting == nullptr) return true;
-      OpCell& cell = *waiting;
-      copy_whole(static_cast<std::byte*>(cell.fetch), event.bytes + sizeof h, cell.what.nbytes);
-      settle(cell, answered);
-      return true;
+    switch (h.kind) {
+      case MessageKind::acknowledge:
+        return take_acknowledgement(read_message<AcknowledgeMessage>(event.bytes), answered);
+      case MessageKind::reply:
+        return take_reply(h.pe, {h.cell, h.sequence, read_message<ReplyMessage>(event.bytes).value}, answered);
+      case MessageKind::data:
+        return take_data(h, {event.bytes + sizeof h, event.nbytes - sizeof h}, answered);
+      case MessageKind::replies: {
+        Flaw flaw = Flaw::none;
+        for (uint32_t i = 0; i < h.cell; ++i) {
+          const auto item = read_message<ReplyItem>(event.bytes + sizeof h + i * sizeof(ReplyItem));
+          if (const Flaw one = take_reply(h.pe, item, answered); one != Flaw::none) flaw = one;
+        }
+        return flaw;
+      }
+      default:
+        return Flaw::kind;
     }
-    if (h.kind == MessageKind::replies) {
-      if (h.cell > kMostReplies || event.nbytes != sizeof h + h.cell * sizeof(ReplyItem)) return false;
-      for (uint32_t i = 0; i < h.cell; ++i)
-        take_reply(h.pe, read_message<ReplyItem>(event.bytes + sizeof h + i * sizeof(ReplyItem)), answered);
-      return true;
-    }
-    if (event.nbytes != sizeof(AcknowledgeMessage) && event.nbytes != sizeof(ReplyMessage)) return false;
-    if (h.kind == MessageKind::acknowledge) {
-      const auto message = read_message<AcknowledgeMessage>(event.bytes);
-      outbox_.acknowledge(desk_.cells, h.pe, h.sequence, message.executed,
-                          [&](OpCell& cell) { settle(cell, answered); });
-      return true;
-    }
-    if (h.kind != MessageKind::reply) return false;
-    take_reply(h.pe, {h.cell, h.sequence, read_message<ReplyMessage>(event.bytes).value}, answered);
-    return true;
   }
 
   /// The target has executed the request, which goes to answered(cell).
@@ -161,15 +152,47 @@ class Requests {
   }
 
  private:
-  static bool is_waiting(const OpCell& cell, int pe, uint32_t sequence) noexcept {
-    return cell.awaits_answer() && cell.sequence == sequence && cell.what.pe == pe;
+  /// The request of this PE that waits for an answer by `pe`. Null: it is answered already, or there was none.
+  OpCell* awaiting(int pe, uint32_t index, uint32_t sequence) noexcept {
+    if (index >= desk_.cells.size()) return nullptr;
+    OpCell& cell = desk_.cells[index];
+    return cell.awaits_answer() && cell.sequence == sequence && cell.what.pe == pe ? &cell : nullptr;
+  }
+  /// What to say of an answer for which nothing waits.
+  Flaw flaw_of_late(int pe, uint32_t index, uint32_t sequence) const noexcept {
+    const bool was_sent = outbox_.may_miss(pe, sequence + 1);
+    return index < desk_.cells.size() && was_sent ? Flaw::none : Flaw::answer;
+  }
+
+  template <class Answered>
+  Flaw take_acknowledgement(const AcknowledgeMessage& message, Answered&& answered) noexcept {
+    const MessageHeader& h = message.header;
+    if (!outbox_.may_miss(h.pe, h.sequence)) return Flaw::sequence;
+    outbox_.acknowledge(desk_.cells, h.pe, h.sequence, message.executed, [&](OpCell& cell) { settle(cell, answered); });
+    return Flaw::none;
+  }
+  /// The value of an AMO that fetches, or of no width: the end of a staged get.
+  template <class Answered>
+  Flaw take_reply(int pe, const ReplyItem& reply, Answered&& answered) noexcept {
+    OpCell* const cell = awaiting(pe, reply.cell, reply.sequence);
+    if (cell == nullptr) return flaw_of_late(pe, reply.cell, reply.sequence);
+    const bool fetches = cell->what.kind == OpKind::amo || cell->what.kind == OpKind::staged_piece;
+    if (!fetches || cell->fetch == nullptr) return Flaw::answer;
+    copy_whole(static_cast<std::byte*>(cell->fetch), reinterpret_cast<const std::byte*>(&reply.value),
+               cell->fetch_width);
+    settle(*cell, answered);
+    return Flaw::none;
   }
   template <class Answered>
-  void take_reply(int pe, const ReplyItem& reply, Answered&& answered) noexcept {
-    OpCell& cell = desk_.cells[reply.cell];
-    if (!is_waiting(cell, pe, reply.sequence)) return;  // a request that was sent twice is answered twice
-    copy_whole(static_cast<std::byte*>(cell.fetch), reinterpret_cast<const std::byte*>(&reply.value), cell.fetch_width);
-    settle(cell, answered);
+  Flaw take_data(const MessageHeader& h, std::span<const std::byte> data, Answered&& answered) noexcept {
+    OpCell* const cell = awaiting(h.pe, h.cell, h.sequence);
+    if (cell == nullptr) return flaw_of_late(h.pe, h.cell, h.sequence);
+    const bool gets = cell->what.kind == OpKind::get || cell->what.kind == OpKind::staged_piece;
+    if (!gets || cell->fetch == nullptr) return Flaw::answer;
+    if (data.size() != cell->what.nbytes) return Flaw::length;
+    copy_whole(static_cast<std::byte*>(cell->fetch), data.data(), data.size());
+    settle(*cell, answered);
+    return Flaw::none;
   }
 
   struct Written {

@@ -26,6 +26,7 @@ struct RailCounts {
   uint64_t again = 0;      ///< posts that it had no room for
   uint64_t failovers = 0;  ///< times that operations of this rail had to go over other rails
   uint64_t unlinked = 0;   ///< failovers because of a lost link
+  uint64_t refused = 0;    ///< messages that were dropped: see check_message()
 };
 
 template <Rail R>
@@ -137,20 +138,21 @@ class RailSet {
     ++lanes_[r].counts.failovers;
     lanes_[r].counts.unlinked += unlinked;
   }
+  void count_refused(size_t r) noexcept { ++lanes_[r].counts.refused; }
   const RailCounts& counts(size_t r) const noexcept { return lanes_[r].counts; }
   /// One line per rail that was used, for SHMEM_STATS=1.
   std::vector<std::string> rows(const char* port) const {
     std::vector<std::string> rows;
     for (size_t r = 0; r < size(); ++r) {
       const RailCounts& c = counts(r);
-      if (c.operations + c.again + c.failovers == 0) continue;
+      if (c.operations + c.again + c.failovers + c.refused == 0) continue;
       rows.push_back(
-          text("rail %zu %s (%s): %llu operations, %llu bytes, %llu again, %llu failovers (%llu for want of a link); "
-               "long operations moved at %.0f MB/s",
+          text("rail %zu %s (%s): %llu operations, %llu bytes, %llu again, %llu failovers (%llu for want of a link), "
+               "%llu messages dropped; long operations moved at %.0f MB/s",
                r, rails_[r].name().c_str(), port, static_cast<unsigned long long>(c.operations),
                static_cast<unsigned long long>(c.nbytes), static_cast<unsigned long long>(c.again),
                static_cast<unsigned long long>(c.failovers), static_cast<unsigned long long>(c.unlinked),
-               lanes_[r].meter.rate() * 1e3));
+               static_cast<unsigned long long>(c.refused), lanes_[r].meter.rate() * 1e3));
     }
     return rows;
   }

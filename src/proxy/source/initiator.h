@@ -5,7 +5,6 @@
 // and leaves the caller all that it needs to repeat the post. Nothing here waits.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cassert>
 #include <optional>
@@ -18,6 +17,7 @@
 #include "src/plugin/rail.h"
 #include "src/proxy/failover/failover.h"
 #include "src/proxy/post/desk.h"
+#include "src/proxy/post/message_check.h"
 #include "src/proxy/post/net_contexts.h"
 #include "src/proxy/post/requests.h"
 #include "src/proxy/post/transfers.h"
@@ -32,21 +32,13 @@ class Initiator {
   Initiator(std::span<R> rails, const InitiatorConfig& config)
       : desk_(rails, config),
         requests_(desk_, config.npes),
-        transfers_(desk_, requests_, std::min(desk_.rails.traits().max_message, kMaxMessage) - sizeof(MessageHeader)),
+        transfers_(desk_, requests_, desk_.longest_message() - sizeof(MessageHeader)),
         failover_(desk_, requests_, config.keeper, config.news),
         departures_(desk_, requests_, config.npes),
-        max_message_(std::min(desk_.rails.traits().max_message, kMaxMessage)),
-        ports_(config.ports),
+        rules_{config.nonce, static_cast<uint32_t>(config.npes), static_cast<uint32_t>(config.ports),
+               desk_.longest_message()},
         contexts_(config.npes) {
-    if (max_message_ < sizeof(PutSignalMessage))
-      throw Error(text("rail %s carries messages of %zu bytes; %zu are needed", desk_.rails[0].name().c_str(),
-                       max_message_, sizeof(PutSignalMessage)));
-    if (config.staging != nullptr) {
-      if (max_message_ <= sizeof(StagedMessage))
-        throw Error(text("rail %s carries messages of %zu bytes; staging needs more than %zu",
-                         desk_.rails[0].name().c_str(), max_message_, sizeof(StagedMessage)));
-      staged_.emplace(desk_, requests_, *config.staging, max_message_);
-    }
+    if (config.staging != nullptr) staged_.emplace(desk_, requests_, *config.staging, rules_.max_message);
   }
   Initiator(const Initiator&) = delete;  // cells point to its contexts
 
@@ -156,6 +148,11 @@ class Initiator {
     if (!desk_.abandoned) send_answer(r, to, reinterpret_cast<const std::byte*>(&header), sizeof header);
   }
 
+  /// Drops a request.
+  void refuse(size_t r, Flaw flaw, const std::byte* bytes, size_t nbytes) noexcept {
+    desk_.refuse(r, flaw, bytes, nbytes);
+  }
+
   /// Peers' news: has_news(), hear_news(), tell_news(). poll() hears the news too.
   Failover<R>& failover() noexcept { return failover_; }
   const Failover<R>& failover() const noexcept { return failover_; }
@@ -187,7 +184,8 @@ class Initiator {
   // ---- progress ----------------------------------------------------------------------------------------------------
 
   /// Reaps a batch of events per rail. Posts the held write, pieces of long operations and signals whose data has
-  /// arrived. Requests of peers go to `on_request(rail, bytes, nbytes)`. True when something moved.
+  /// arrived. Requests of peers that have passed check_message() go to `on_request(rail, bytes, nbytes)`. True when
+  /// something moved.
   template <class OnRequest>
   bool poll(OnRequest&& on_request) noexcept {
     failover_.hear_news();
@@ -224,11 +222,11 @@ class Initiator {
   bool needs_polling() const noexcept { return desk_.lasting > 0 || transfers_.holds() || failover_.active(); }
 
   RailSet<R>& rails() noexcept { return desk_.rails; }
-  const RailTraits& traits() const noexcept { return desk_.rails.traits(); }
+  size_t longest_copied() const noexcept { return desk_.longest_copied(); }
   std::string name() const { return desk_.rails.name(); }
   int pe() const noexcept { return desk_.letterhead.pe; }
-  /// Ports of each PE.
-  size_t ports() const noexcept { return ports_; }
+  size_t ports() const noexcept { return rules_.ports; }
+  const Letterhead& letterhead() const noexcept { return desk_.letterhead; }
 
   /// "5 atomics or signals unanswered, 2 of them by PE 3, 7 operations in flight, one of them ..."; cold.
   std::string describe_outstanding() const {
@@ -250,7 +248,7 @@ class Initiator {
 
   /// A put_signal of this size is one message; a longer one is writes and then a message.
   bool travels_inline(size_t nbytes) const noexcept {
-    return nbytes <= desk_.tuning.max_inline && nbytes + sizeof(PutSignalMessage) <= max_message_;
+    return nbytes <= desk_.tuning.max_inline && nbytes + sizeof(PutSignalMessage) <= rules_.max_message;
   }
   /// Whether nothing but the post is to be done for an operation.
   [[gnu::always_inline]] bool is_plain_put(const Op& op, uint32_t epoch) noexcept {
@@ -346,7 +344,7 @@ class Initiator {
           failed(event, r);
           break;
         case RailEvent::Kind::message:
-          if (!take_answer(event, r)) on_request(r, event.bytes, event.nbytes);
+          take_message(event, r, on_request);
           desk_.rails[r].release(event);
           break;
       }
@@ -418,20 +416,24 @@ class Initiator {
       desk_.end(cell);
   }
 
-  bool take_answer(const RailEvent& event, size_t r) noexcept {
-    if (event.nbytes < sizeof(MessageHeader)) return false;
-    const auto header = read_message<MessageHeader>(event.bytes);
-    if (header.kind < MessageKind::acknowledge || header.kind == MessageKind::ping ||
-        header.kind == MessageKind::inquiry)
-      return false;
-    if (desk_.abandoned) return true;
-    desk_.rails.paths.moved(r, header.pe);
-    if (header.kind == MessageKind::pong) return true;
-    if (header.kind == MessageKind::account && event.nbytes == sizeof(AccountMessage)) {
-      failover_.account(read_message<AccountMessage>(event.bytes));
-      return true;
+  template <class OnRequest>
+  void take_message(const RailEvent& event, size_t r, OnRequest&& on_request) noexcept {
+    Flaw flaw = check_message(rules_, event.bytes, event.nbytes);
+    if (flaw == Flaw::none) [[likely]] {
+      if (is_request(read_message<MessageHeader>(event.bytes).kind)) return on_request(r, event.bytes, event.nbytes);
+      flaw = take_answer(event, r);
     }
-    return requests_.take_answer(event, [this](OpCell& cell) { answered(cell); });
+    if (flaw != Flaw::none) [[unlikely]]
+      refuse(r, flaw, event.bytes, event.nbytes);
+  }
+  Flaw take_answer(const RailEvent& event, size_t r) noexcept {
+    if (desk_.abandoned) return Flaw::none;
+    const auto header = read_message<MessageHeader>(event.bytes);
+    desk_.rails.paths.moved(r, header.pe);
+    if (header.kind == MessageKind::pong) return Flaw::none;
+    if (header.kind != MessageKind::account)
+      return requests_.take_answer(event, [this](OpCell& cell) { answered(cell); });
+    return failover_.account(read_message<AccountMessage>(event.bytes));
   }
 
   void answered(OpCell& cell) noexcept {
@@ -489,8 +491,7 @@ class Initiator {
   std::optional<StagedTransfers<R>> staged_;  ///< empty: rails reach all memory
   Failover<R> failover_;
   Departures<R> departures_;
-  const size_t max_message_;
-  const size_t ports_;
+  const MessageRules rules_;
   NetContexts contexts_;
   uint32_t turn_ = 0;
   bool settled_ = false;  ///< abandon() was called

@@ -23,7 +23,7 @@ std::span<std::byte> map_area(const StagingTerms& theirs) {
 NeighbourAreas::NeighbourAreas(std::span<const StagingTerms> by_pe, int me) : by_pe_(by_pe.size()) {
   mapped_.reserve(by_pe.size());
   for (size_t pe = 0; pe < by_pe.size(); ++pe) {
-    if (pe == static_cast<size_t>(me) || by_pe[pe].area_nbytes == 0) continue;
+    if (pe == static_cast<size_t>(me) || by_pe[pe].area_nbytes == 0 || by_pe[pe].area.pid < 0) continue;
     try {
       by_pe_[pe] = map_area(by_pe[pe]);
       mapped_.push_back(by_pe_[pe]);

@@ -84,9 +84,13 @@ Staging::Staging(std::span<const Segment> segments, const MakeCopier& make_copie
 }
 
 void Staging::describe_to(StagingTerms& terms) const {
-  if (!file_) return;
-  terms.area = describe_fd(file_.get());
   terms.area_nbytes = nbytes_;
+  if (file_) terms.area = describe_fd(file_.get());
+}
+
+void Staging::learn_areas(std::span<const StagingTerms> by_pe) {
+  for (const StagingTerms& terms : by_pe) peers_areas_.push_back(terms.area_nbytes);
+  for (const auto& part : parts_) part->peers_areas = peers_areas_;
 }
 
 void Staging::meet_neighbours(std::span<const StagingTerms> by_pe, int me) {

@@ -40,6 +40,7 @@ struct StagingPart {
   std::array<BouncePool, kSlotKinds> pools;
   observe::Observer* observer = nullptr;  ///< null: nobody records
   const NeighbourAreas* neighbours = nullptr;
+  std::span<const uint64_t> peers_areas{};  ///< bytes of each PE's area; empty: they are not known
 
   BouncePool& pool(SlotKind kind) noexcept { return pools[static_cast<size_t>(kind)]; }
   const BouncePool& pool(SlotKind kind) const noexcept { return pools[static_cast<size_t>(kind)]; }
@@ -60,6 +61,12 @@ struct StagingPart {
   /// Where a peer's slot is mapped here; null: only rails reach it.
   std::byte* at_neighbour(int pe, uint64_t slot, size_t nbytes) const noexcept {
     return neighbours != nullptr ? neighbours->at(pe, slot, nbytes) : nullptr;
+  }
+  /// Whether a peer can have a slot there.
+  bool may_have_slot(int pe, uint64_t slot, size_t nbytes) const noexcept {
+    if (peers_areas.empty()) return true;
+    const uint64_t size = peers_areas[static_cast<size_t>(pe)];
+    return slot <= size && nbytes <= size - slot;
   }
   bool stages(SegmentId id) const noexcept {
     const auto index = static_cast<size_t>(id);
@@ -96,6 +103,8 @@ class Staging {
 
   /// Adds what peers must know to map the area.
   void describe_to(StagingTerms& terms) const;
+  /// By PE, as describe_to() made them. Before anything is staged.
+  void learn_areas(std::span<const StagingTerms> by_pe);
   /// Maps the areas of other PEs of this host, where that is possible. Before anything is staged.
   void meet_neighbours(std::span<const StagingTerms> by_pe, int me);
 
@@ -119,6 +128,7 @@ class Staging {
   std::byte* area_ = nullptr;
   size_t nbytes_ = 0;
   uint64_t spare_ = 0;
+  std::vector<uint64_t> peers_areas_;
   std::optional<NeighbourAreas> neighbours_;         // outlives the copiers of the parts
   std::vector<std::unique_ptr<StagingPart>> parts_;  ///< by port, then the target's
 };

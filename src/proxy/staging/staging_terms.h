@@ -19,8 +19,8 @@ struct StagingTerms {
   uint64_t slot_nbytes = 0;  ///< 0: nothing is staged
   std::array<MemoryKind, kSegments> kinds{};
   uint8_t unused[8 - kSegments] = {};
-  PeerFd area{};             ///< the file of the bounce area; for those of one host
-  uint64_t area_nbytes = 0;  ///< 0: it has no file
+  PeerFd area{};             ///< the file of the bounce area, for those of one host; of process -1: there is none
+  uint64_t area_nbytes = 0;  ///< of the bounce area
 
   static StagingTerms of(std::span<const Segment> segments, const Tuning& tuning) noexcept;
 };

@@ -9,7 +9,6 @@
 #include <span>
 #include <vector>
 
-#include "src/base/log.h"
 #include "src/observe/observer.h"
 #include "src/plugin/execute.h"
 #include "src/plugin/segment.h"
@@ -35,54 +34,21 @@ class Responder {
         inbox_(npes, ports_, !initiator.rails().single()),
         answers_(npes, ports_),
         memory_(segments, staging),
-        npes_(npes),
         observer_(observer) {
     if (staging != nullptr) jobs_.emplace(initiator, *staging, memory_, inbox_, answers_);
   }
 
-  /// Executes one message that came over rail `r`, unless it has been here before. Answers are only collected; flush()
-  /// sends them, with one acknowledgement per source. Updates of staged words are collected too; flush() executes them
-  /// all together.
+  /// Executes one message that came over rail `r` and has passed check_message(), unless the message has been here
+  /// before. One that names memory of no segment, or has a number that no source can have used, is dropped. Answers are
+  /// only collected; flush() sends them, with one acknowledgement per source. Updates of staged words are collected
+  /// too; flush() executes them all together.
   void execute(size_t r, const std::byte* bytes, size_t nbytes) noexcept {
-    if (nbytes < sizeof(MessageHeader)) refuse(nbytes);
     const auto header = read_message<MessageHeader>(bytes);
-    if (header.pe < 0 || header.pe >= npes_ || static_cast<size_t>(header.port) >= ports_) refuse(nbytes);
-    const Endpoint from{header.pe, header.port};
-    if (header.kind == MessageKind::ping) {
-      answers_.pong(from, r);
-      if (header.op != 0 && initiator_.failover().expects_news()) pass_on(header, r);
-      return;
-    }
-    if (header.kind == MessageKind::inquiry) return inquiries_.add(from, r, header.cell);
-    if (header.kind == MessageKind::card) {
-      learn(from, as<CardMessage>(bytes, nbytes), bytes, nbytes);
-      answers_.pong(from, r);
-      return;
-    }
-    if (jobs_) [[unlikely]] {
-      if (is_for_staged_word(header) && collect(r, from, header, bytes, nbytes)) return;
-      execute_words();  // in the order of arrival
-      if (is_staged(header, bytes, nbytes)) return stage(r, from, header, bytes, nbytes);
-    }
-    if (header.kind == MessageKind::get) {
-      const auto message = as<GetMessage>(bytes, nbytes);
-      memory_.exposed(header, header.segment, message.offset, message.nbytes, "get");
-      is_first(header, from, nbytes);  // a repeated get is read again: its source has not had the data
-      answers_.data(from, r, message);
-      return;
-    }
-    const uint64_t began = observer_ ? observer_->ticks() : 0;
-    uint64_t old = 0;
-    if (is_first(header, from, nbytes)) {
-      old = execute(header, bytes, nbytes);
-      if (header.answer == Answer::reply) inbox_.keep_value(from, header.sequence, old);
-    } else if (header.answer == Answer::reply) {
-      old = inbox_.value(from, header.sequence);
-    }
-    owe(header, from, r, old);
-    if (observer_) [[unlikely]]
-      record(header.kind, began, header.kind == MessageKind::put_signal ? nbytes - sizeof(PutSignalMessage) : 8,
-             header.pe);
+    Flaw flaw = memory_.check(header, bytes);
+    if (flaw == Flaw::none) [[likely]]
+      flaw = take(r, header, bytes, nbytes);
+    if (flaw != Flaw::none) [[unlikely]]
+      initiator_.refuse(r, flaw, bytes, nbytes);
   }
 
   /// Sends the owed answers as far as the rails have room. True when something left.
@@ -108,6 +74,63 @@ class Responder {
  private:
   static constexpr size_t kMaxTries = 64;  // a few microseconds; then the rails should be reaped again
 
+  Flaw take(size_t r, const MessageHeader& header, const std::byte* bytes, size_t nbytes) noexcept {
+    const Endpoint from{header.pe, header.port};
+    switch (header.kind) {
+      case MessageKind::ping:
+        answers_.pong(from, r);
+        if (header.op != 0 && initiator_.failover().expects_news()) pass_on(header, r);
+        return Flaw::none;
+      case MessageKind::inquiry:
+        inquiries_.add(from, r, header.cell);
+        return Flaw::none;
+      case MessageKind::card:
+        if (!initiator_.failover().expects_news()) return Flaw::kind;
+        learn(from, read_message<CardMessage>(bytes), bytes);
+        answers_.pong(from, r);
+        return Flaw::none;
+      case MessageKind::get:
+        if (jobs_) [[unlikely]]
+          execute_words();
+        return take_get(r, from, read_message<GetMessage>(bytes));
+      default:
+        return take_numbered(r, from, header, bytes, nbytes);
+    }
+  }
+
+  Flaw take_get(size_t r, Endpoint from, const GetMessage& message) noexcept {
+    if (inbox_.note(from, message.header.sequence) == Inbox::Arrival::impossible) return Flaw::sequence;
+    answers_.data(from, r, message);  // a repeated get is read again: its source has not had the data
+    return Flaw::none;
+  }
+
+  Flaw take_numbered(size_t r, Endpoint from, const MessageHeader& header, const std::byte* bytes,
+                     size_t nbytes) noexcept {
+    Inbox::Arrival arrival = Inbox::Arrival::first;  // of a request that is not numbered
+    if (jobs_) [[unlikely]] {
+      const bool numbered = header.answer != Answer::none;
+      if (numbered && inbox_.look(from, header.sequence) == Inbox::Arrival::impossible) return Flaw::sequence;
+      if (is_for_staged_word(header) && collect(r, from, header, bytes)) return Flaw::none;
+      execute_words();  // in the order of arrival
+      if (is_staged(header, bytes)) return stage(r, from, header, bytes);
+    }
+    if (header.answer != Answer::none) arrival = inbox_.note(from, header.sequence);
+    if (arrival == Inbox::Arrival::impossible) return Flaw::sequence;
+    const uint64_t began = observer_ ? observer_->ticks() : 0;
+    uint64_t old = 0;
+    if (arrival == Inbox::Arrival::first) {
+      old = execute(header, bytes);
+      if (header.answer == Answer::reply) inbox_.keep_value(from, header.sequence, old);
+    } else if (header.answer == Answer::reply) {
+      old = inbox_.value(from, header.sequence);
+    }
+    owe(header, from, r, old);
+    if (observer_) [[unlikely]]
+      record(header.kind, began, header.kind == MessageKind::put_signal ? nbytes - sizeof(PutSignalMessage) : 8,
+             header.pe);
+    return Flaw::none;
+  }
+
   void owe(const MessageHeader& header, Endpoint from, size_t r, uint64_t old) noexcept {
     if (header.answer == Answer::reply) {
       answers_.reply(from, r, header.cell, header.sequence, old);
@@ -122,16 +145,16 @@ class Responder {
     return updates && memory_.is_staged(header.segment);
   }
   /// Collects an update of a staged word. False: the request has been here before.
-  bool collect(size_t r, Endpoint from, const MessageHeader& header, const std::byte* bytes, size_t nbytes) noexcept {
+  bool collect(size_t r, Endpoint from, const MessageHeader& header, const std::byte* bytes) noexcept {
     WordAmo amo{};
     if (header.kind == MessageKind::amo) {
-      const auto message = as<AmoMessage>(bytes, nbytes);
+      const auto message = read_message<AmoMessage>(bytes);
       amo = memory_.staged_word(header, message.offset, message.operand, message.compare);
     } else {
-      const auto message = as<SignalMessage>(bytes, nbytes);
+      const auto message = read_message<SignalMessage>(bytes);
       amo = memory_.staged_word(header, message.offset, message.value, 0);
     }
-    if (!is_first(header, from, nbytes)) return false;
+    if (inbox_.note(from, header.sequence) != Inbox::Arrival::first) return false;
     if (words_.full()) execute_words();
     words_.add({header, from, static_cast<uint8_t>(r)}, amo);
     return true;
@@ -149,76 +172,58 @@ class Responder {
   }
 
   /// Whether the message moves data to or from memory that rails do not reach, or from a source's slot.
-  bool is_staged(const MessageHeader& header, const std::byte* bytes, size_t nbytes) const noexcept {
+  bool is_staged(const MessageHeader& header, const std::byte* bytes) const noexcept {
     if (header.kind == MessageKind::staged_put || header.kind == MessageKind::staged_get) return true;
     if (header.kind == MessageKind::signal)  // an adding signal is no staged job: it goes with the word updates
       return header.op == static_cast<uint8_t>(SignalOp::set) && memory_.is_staged(header.segment);
     return header.kind == MessageKind::put_signal &&
-           memory_.is_staged(as<PutSignalMessage>(bytes, nbytes).data_segment);
+           memory_.is_staged(read_message<PutSignalMessage>(bytes).data_segment);
   }
-  void stage(size_t r, Endpoint from, const MessageHeader& header, const std::byte* bytes, size_t nbytes) noexcept {
+  Flaw stage(size_t r, Endpoint from, const MessageHeader& header, const std::byte* bytes) noexcept {
     size_t head = sizeof(StagedMessage);
     StagedRequest request{};
     if (header.kind == MessageKind::put_signal) {
       head = sizeof(PutSignalMessage);
-      request = StagedRequest::of(as<PutSignalMessage>(bytes, nbytes));
+      request = StagedRequest::of(read_message<PutSignalMessage>(bytes));
     } else if (header.kind == MessageKind::signal) {
       head = sizeof(SignalMessage);
-      request = StagedRequest::of(as<SignalMessage>(bytes, nbytes));
+      request = StagedRequest::of(read_message<SignalMessage>(bytes));
     } else {
-      request = StagedRequest::of(as<StagedMessage>(bytes, nbytes));
+      request = StagedRequest::of(read_message<StagedMessage>(bytes));
     }
     const bool carries = !request.gets && request.slot == kNoSlot;
-    if (carries && nbytes < head + request.nbytes) refuse(nbytes);
     const uint64_t began = observer_ ? observer_->ticks() : 0;
-    if (!jobs_->accept(r, from, request, carries ? bytes + head : nullptr)) refuse(nbytes);
-    if (observer_) [[unlikely]]
+    const Flaw flaw = jobs_->accept(r, from, request, carries ? bytes + head : nullptr);
+    if (flaw == Flaw::none && observer_) [[unlikely]]
       record(header.kind, began, request.nbytes, header.pe);
-  }
-
-  bool is_first(const MessageHeader& header, Endpoint from, size_t nbytes) noexcept {
-    if (header.answer == Answer::none) return true;  // not numbered
-    const Inbox::Arrival arrival = inbox_.note(from, header.sequence);
-    if (arrival == Inbox::Arrival::impossible) refuse(nbytes);
-    return arrival == Inbox::Arrival::first;
+    return flaw;
   }
 
   /// Returns the old value of an atomic operation.
-  uint64_t execute(const MessageHeader& header, const std::byte* bytes, size_t nbytes) noexcept {
+  uint64_t execute(const MessageHeader& header, const std::byte* bytes) noexcept {
     switch (header.kind) {
       case MessageKind::amo:
-        return memory_.amo(as<AmoMessage>(bytes, nbytes));
+        return memory_.amo(read_message<AmoMessage>(bytes));
       case MessageKind::signal: {
-        const auto message = as<SignalMessage>(bytes, nbytes);
-        memory_.signal(header, header.segment, message.offset, static_cast<SignalOp>(header.op), message.value,
-                       "signal");
+        const auto message = read_message<SignalMessage>(bytes);
+        memory_.signal(header.segment, message.offset, static_cast<SignalOp>(header.op), message.value);
         return 0;
       }
       case MessageKind::put_signal:
-        execute_put_signal(as<PutSignalMessage>(bytes, nbytes), bytes, nbytes);
+        execute_put_signal(read_message<PutSignalMessage>(bytes), bytes);
         return 0;
       case MessageKind::flag:
-        memory_.flag(as<FlagMessage>(bytes, nbytes));
+        memory_.flag(read_message<FlagMessage>(bytes));
         return 0;
       default:
-        refuse(nbytes);
+        return 0;  // none other comes here: check() refuses staged ones where nothing is staged
     }
   }
 
-  template <class M>
-  M as(const std::byte* bytes, size_t nbytes) const noexcept {
-    if (nbytes < sizeof(M)) refuse(nbytes);
-    return read_message<M>(bytes);
-  }
-
-  void execute_put_signal(const PutSignalMessage& message, const std::byte* bytes, size_t nbytes) noexcept {
+  void execute_put_signal(const PutSignalMessage& message, const std::byte* bytes) noexcept {
     const MessageHeader& header = message.header;
-    if (nbytes < sizeof message + message.nbytes) refuse(nbytes);
-    std::byte* const to =
-        memory_.place(header, message.data_segment, message.data_offset, message.nbytes, "put_signal");
-    copy_whole(to, bytes + sizeof message, message.nbytes);
-    memory_.signal(header, header.segment, message.signal_offset, static_cast<SignalOp>(header.op), message.value,
-                   "put_signal");
+    copy_whole(memory_.place(message.data_segment, message.data_offset), bytes + sizeof message, message.nbytes);
+    memory_.signal(header.segment, message.signal_offset, static_cast<SignalOp>(header.op), message.value);
   }
 
   [[gnu::cold]] void pass_on(const MessageHeader& ping, size_t alive) noexcept {
@@ -227,8 +232,7 @@ class Responder {
                                              : News{News::What::doubt, ping.pe, alive});
   }
 
-  [[gnu::cold]] void learn(Endpoint from, const CardMessage& message, const std::byte* bytes, size_t nbytes) noexcept {
-    if (nbytes < sizeof message + message.nbytes || !initiator_.failover().expects_news()) refuse(nbytes);
+  [[gnu::cold]] void learn(Endpoint from, const CardMessage& message, const std::byte* bytes) noexcept {
     if (!is_news(from, message)) return;
     const std::byte* const card = bytes + sizeof message;
     initiator_.failover().tell_news({News::What::reopened, message.header.pe, 0, {card, card + message.nbytes}});
@@ -244,11 +248,6 @@ class Responder {
     }
     learned_.push_back({from, message.rail, number});
     return true;
-  }
-
-  [[noreturn, gnu::cold]] void refuse(size_t nbytes) const noexcept {
-    die("a message of %zu bytes over %s is none of ours; do all PEs run the same build?", nbytes,
-        initiator_.rails().name().c_str());
   }
 
   [[gnu::cold, gnu::noinline]] void record(MessageKind kind, uint64_t began, size_t carried, int pe) noexcept {
@@ -276,10 +275,7 @@ class Responder {
     const size_t n = answers_.replies(items);
     if (n == 1) return send_one();
     const PendingAnswer& first = answers_.front();
-    MessageHeader header{};
-    header.kind = MessageKind::replies;
-    header.pe = initiator_.pe();
-    header.cell = static_cast<uint32_t>(n);
+    const MessageHeader header = initiator_.letterhead().answer(MessageKind::replies, static_cast<uint32_t>(n));
     std::array<std::byte, sizeof header + sizeof items> bytes;
     std::memcpy(bytes.data(), &header, sizeof header);
     std::memcpy(bytes.data() + sizeof header, items.data(), n * sizeof(ReplyItem));
@@ -290,10 +286,7 @@ class Responder {
   }
 
   Post send(const PendingAnswer& answer) noexcept {
-    MessageHeader header{
-        MessageKind::acknowledge, 0, 0, Answer::none, Port::proxy, SegmentId::heap, 0, initiator_.pe(), answer.cell,
-        answer.sequence,          0};
-    header.kind = answer.kind;
+    MessageHeader header = initiator_.letterhead().answer(answer.kind, answer.cell, answer.sequence);
     if (answer.kind == MessageKind::pong) {
       initiator_.pong(answer.rail, answer.to, header);  // lost if there is no room: the next ping asks again
       return Post::ok;
@@ -301,8 +294,7 @@ class Responder {
     if (answer.kind == MessageKind::data) {
       std::array<std::byte, kMaxMessage> bytes;
       std::memcpy(bytes.data(), &header, sizeof header);
-      const std::byte* const from = memory_.exposed(header, answer.segment, answer.value, answer.nbytes, "get");
-      std::memcpy(bytes.data() + sizeof header, from, answer.nbytes);
+      std::memcpy(bytes.data() + sizeof header, memory_.exposed(answer.segment, answer.value), answer.nbytes);
       return initiator_.answer(answer.rail, answer.to, bytes.data(), sizeof header + answer.nbytes);
     }
     if (answer.kind == MessageKind::account) {
@@ -335,8 +327,7 @@ class Responder {
     uint32_t rail;
     uint32_t number;
   };
-  std::vector<Learned> learned_;  ///< the newest card of every rail that was opened anew
-  const int npes_;
+  std::vector<Learned> learned_;       ///< the newest card of every rail that was opened anew
   observe::Observer* const observer_;  ///< null: nobody records
 };
 

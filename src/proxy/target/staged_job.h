@@ -26,7 +26,7 @@ struct StagedRequest {
     const MessageHeader& h = m.header;
     return {h,
             h.kind == MessageKind::staged_get,
-            m.brings_signal,
+            m.brings_signal != 0,
             h.segment,
             m.offset,
             m.slot,

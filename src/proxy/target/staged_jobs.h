@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "src/proxy/post/message_check.h"
 #include "src/proxy/target/inbox.h"
 #include "src/proxy/target/staged_steps.h"
 #include "src/proxy/target/staged_waiting.h"
@@ -30,24 +31,25 @@ class StagedJobs {
 
   bool busy() const noexcept { return !active_.empty(); }
 
-  /// A request that came over rail `r`. False: no source counts like that, or has such a piece.
-  bool accept(size_t r, Endpoint from, const StagedRequest& request, const std::byte* payload) noexcept {
+  /// A request that came over rail `r`. Accepts none that no source can have made.
+  Flaw accept(size_t r, Endpoint from, const StagedRequest& request, const std::byte* payload) noexcept {
     const Inbox::Arrival arrival = inbox_.look(from, request.header.sequence);
-    if (arrival == Inbox::Arrival::impossible) return false;
+    if (arrival == Inbox::Arrival::impossible) return Flaw::sequence;
     const StagedOrder order{request, from, static_cast<uint8_t>(r)};
     if (arrival == Inbox::Arrival::repeated && !(request.gets && order.is_small())) {
       steps_.answer(order);
-      return true;
+      return Flaw::none;
     }
-    if (repeats_ && is_under_way(order)) return true;  // it will be answered
+    if (repeats_ && is_under_way(order)) return Flaw::none;  // it will be answered
     const SlotKind kind = order.is_small() ? SlotKind::small : part_.kind_for(request.nbytes);
-    if (request.nbytes > part_.pool(kind).slot_nbytes() - order.slot_head()) return false;
+    if (request.nbytes > part_.pool(kind).slot_nbytes() - order.slot_head()) return Flaw::length;
+    if (!order.is_small() && !part_.may_have_slot(from.pe, request.slot, request.nbytes)) return Flaw::place;
     if (waiting_.empty(kind) && !part_.pool(kind).empty()) {
       begin(order, kind, payload);
     } else {
       waiting_.push(order, kind, payload);
     }
-    return true;
+    return Flaw::none;
   }
 
   /// True when something moved.

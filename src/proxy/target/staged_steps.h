@@ -64,7 +64,7 @@ class StagedSteps {
           part_.copied(job.began, job.request.nbytes);
           if (job.request.signals && !job.signalled) {
             const NetSignal& signal = job.request.signal;
-            memory_.signal(job.request.header, signal.segment, signal.offset, signal.op, signal.value, "put_signal");
+            memory_.signal(signal.segment, signal.offset, signal.op, signal.value);
           }
           return complete(job);
         case Stage::loading:
@@ -105,8 +105,7 @@ class StagedSteps {
     const StagedRequest& request = job.request;
     job.signalled = request.signals && request.signal.op == SignalOp::set && memory_.is_staged(request.signal.segment);
     job.ticket = job.signalled ? part_.copier->start_then_set(place(job), job.data, request.nbytes,
-                                                              memory_.signal_word(request.header, request.signal),
-                                                              request.signal.value)
+                                                              memory_.signal_word(request.signal), request.signal.value)
                                : part_.copier->start(place(job), job.data, request.nbytes);
   }
   /// Between the source's slot and this job's.
@@ -119,8 +118,7 @@ class StagedSteps {
     initiator_.choose_route(job.transfer);
   }
   std::byte* place(const StagedJob& job) const noexcept {
-    const StagedRequest& request = job.request;
-    return memory_.place(request.header, request.segment, request.offset, request.nbytes, request.gets ? "get" : "put");
+    return memory_.place(job.request.segment, job.request.offset);
   }
 
   bool complete(const StagedJob& job) noexcept {
@@ -130,8 +128,7 @@ class StagedSteps {
   }
   bool send_data(const StagedJob& job) noexcept {
     const MessageHeader& h = job.request.header;
-    const MessageHeader header{
-        MessageKind::data, 0, 0, Answer::none, Port::proxy, SegmentId::heap, 0, initiator_.pe(), h.cell, h.sequence, 0};
+    const MessageHeader header = initiator_.letterhead().answer(MessageKind::data, h.cell, h.sequence);
     std::byte* const bytes = part_.at(job.slot);
     std::memcpy(bytes, &header, sizeof header);
     const Post posted = initiator_.answer(job.rail, job.from, bytes, sizeof header + job.request.nbytes);

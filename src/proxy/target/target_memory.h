@@ -5,17 +5,17 @@
 #include <array>
 #include <span>
 
-#include "src/base/log.h"
 #include "src/plugin/execute.h"
 #include "src/plugin/network.h"
 #include "src/plugin/segment.h"
 #include "src/proxy/post/message.h"
+#include "src/proxy/post/message_check.h"
 #include "src/proxy/staging/staging.h"
 
 namespace railshmem {
 
-/// A range outside the segments ends the job, because the source already counts on the operation. The copier of staged
-/// memory updates the words there.
+/// check() says whether a request may be executed; everything else expects that it may. The copier of staged memory
+/// updates the words there.
 class TargetMemory {
  public:
   /// Where `staging` is null, all memory is host memory.
@@ -28,71 +28,77 @@ class TargetMemory {
     return index < kSegments && segments_[index].kind == MemoryKind::staged;
   }
 
-  std::byte* place(const MessageHeader& header, SegmentId id, uint64_t offset, uint64_t nbytes,
-                   const char* what) const noexcept {
-    const size_t index = static_cast<size_t>(id);
-    const size_t size = index < kSegments ? segments_[index].nbytes : 0;
-    if (offset > size || nbytes > size - offset)
-      die("%s from PE %d: %llu bytes at offset %llu are outside this PE's %s of %zu bytes; does every PE use "
-          "the same symmetric sizes and executable?",
-          what, header.pe, static_cast<unsigned long long>(nbytes), static_cast<unsigned long long>(offset),
-          name_of(id), size);
-    return segments_[index].base + offset;
+  /// Whether all memory that the request names is there. The message has passed check_message().
+  Flaw check(const MessageHeader& header, const std::byte* bytes) const noexcept {
+    switch (header.kind) {
+      case MessageKind::amo:
+        return flaw_unless(has_word(header.segment, read_message<AmoMessage>(bytes).offset, header.width));
+      case MessageKind::signal:
+        return flaw_unless(has_word(header.segment, read_message<SignalMessage>(bytes).offset, 8));
+      case MessageKind::flag:
+        return flaw_unless(has_word(header.segment, read_message<FlagMessage>(bytes).offset, 8));
+      case MessageKind::put_signal: {
+        const auto m = read_message<PutSignalMessage>(bytes);
+        return flaw_unless(has_word(header.segment, m.signal_offset, 8) &&
+                           has(m.data_segment, m.data_offset, m.nbytes));
+      }
+      case MessageKind::get: {
+        const auto m = read_message<GetMessage>(bytes);
+        return flaw_unless(exposes(header.segment, m.offset, m.nbytes));
+      }
+      case MessageKind::staged_put:
+      case MessageKind::staged_get: {
+        const auto m = read_message<StagedMessage>(bytes);
+        return flaw_unless(staging_ != nullptr && has(header.segment, m.offset, m.nbytes) &&
+                           (m.brings_signal == 0 || has_word(m.signal_segment, m.signal_offset, 8)));
+      }
+      default:
+        return Flaw::none;
+    }
   }
 
-  /// The checked place that rails reach: for a staged segment, a place in the bounce area.
-  std::byte* exposed(const MessageHeader& header, SegmentId id, uint64_t offset, uint64_t nbytes,
-                     const char* what) const noexcept {
-    if (!is_staged(id)) [[likely]]
-      return place(header, id, offset, nbytes, what);
-    const size_t size = id == staging_->bounce ? staging_->area.size() : 0;
-    if (offset > size || nbytes > size - offset)
-      die("%s from PE %d: %llu bytes at offset %llu are outside this PE's bounce area of %zu bytes; do "
-          "all PEs run the same build?",
-          what, header.pe, static_cast<unsigned long long>(nbytes), static_cast<unsigned long long>(offset), size);
-    return staging_->area.data() + offset;
+  std::byte* place(SegmentId id, uint64_t offset) const noexcept {
+    return segments_[static_cast<size_t>(id)].base + offset;
+  }
+  /// The place that rails reach: for a staged segment, a place in the bounce area.
+  std::byte* exposed(SegmentId id, uint64_t offset) const noexcept {
+    return is_staged(id) ? staging_->area.data() + offset : place(id, offset);
   }
 
   uint64_t amo(const AmoMessage& message) const noexcept {
     const MessageHeader& header = message.header;
     const AmoOp op = static_cast<AmoOp>(header.op);
     if (header.width == 4)
-      return execute_amo(word<uint32_t>(header, header.segment, message.offset, "atomic operation"), op,
-                         static_cast<uint32_t>(message.operand), static_cast<uint32_t>(message.compare));
-    return execute_amo(word<uint64_t>(header, header.segment, message.offset, "atomic operation"), op, message.operand,
-                       message.compare);
+      return execute_amo(word<uint32_t>(header.segment, message.offset), op, static_cast<uint32_t>(message.operand),
+                         static_cast<uint32_t>(message.compare));
+    return execute_amo(word<uint64_t>(header.segment, message.offset), op, message.operand, message.compare);
   }
 
-  void signal(const MessageHeader& header, SegmentId id, uint64_t offset, SignalOp op, uint64_t value,
-              const char* what) const noexcept {
+  void signal(SegmentId id, uint64_t offset, SignalOp op, uint64_t value) const noexcept {
     if (is_staged(id)) [[unlikely]] {
-      staged_amo(header, id, offset, {op == SignalOp::set ? AmoOp::set : AmoOp::add, 8, value, 0}, what);
+      staged_amo(id, offset, {op == SignalOp::set ? AmoOp::set : AmoOp::add, 8, value, 0});
     } else {
-      execute_signal(word<uint64_t>(header, id, offset, what), op, value);
+      execute_signal(word<uint64_t>(id, offset), op, value);
     }
   }
 
   /// The update of a staged word that a request asks for: an atomic operation, or an adding signal without data.
   WordAmo staged_word(const MessageHeader& header, uint64_t offset, uint64_t operand, uint64_t compare) const noexcept {
-    if (header.kind == MessageKind::signal)
-      return staged_word(header, header.segment, offset, {AmoOp::add, 8, operand, 0}, "signal");
-    return staged_word(header, header.segment, offset, {static_cast<AmoOp>(header.op), header.width, operand, compare},
-                       "atomic operation");
+    if (header.kind == MessageKind::signal) return staged_word(header.segment, offset, {AmoOp::add, 8, operand, 0});
+    return staged_word(header.segment, offset, {static_cast<AmoOp>(header.op), header.width, operand, compare});
   }
   Copier& copier() const noexcept { return *staging_->copier; }
 
   /// The address of a signal word in staged memory.
-  std::byte* signal_word(const MessageHeader& header, const NetSignal& signal) const noexcept {
-    return reinterpret_cast<std::byte*>(word<uint64_t>(header, signal.segment, signal.offset, "signal"));
-  }
+  std::byte* signal_word(const NetSignal& signal) const noexcept { return place(signal.segment, signal.offset); }
 
   void flag(const FlagMessage& message) const noexcept {
     const MessageHeader& header = message.header;
     if (!is_staged(header.segment)) [[likely]]
-      return raise_flag(word<uint64_t>(header, header.segment, message.offset, "flag"), message.value);
+      return raise_flag(word<uint64_t>(header.segment, message.offset), message.value);
     if (message.value == 0) return;  // as raise_flag()
     const auto amo = [&](AmoOp op, uint64_t operand, uint64_t compare) {
-      return staged_amo(header, header.segment, message.offset, {op, 8, operand, compare}, "flag");
+      return staged_amo(header.segment, message.offset, {op, 8, operand, compare});
     };
     uint64_t seen = amo(AmoOp::fetch, 0, 0);
     while (seen < message.value) {
@@ -103,26 +109,34 @@ class TargetMemory {
   }
 
  private:
-  uint64_t staged_amo(const MessageHeader& header, SegmentId id, uint64_t offset, const NetAmo& amo,
-                      const char* what) const noexcept {
-    WordAmo one = staged_word(header, id, offset, amo, what);
+  static Flaw flaw_unless(bool there) noexcept { return there ? Flaw::none : Flaw::place; }
+  static bool within(size_t size, uint64_t offset, uint64_t nbytes) noexcept {
+    return offset <= size && nbytes <= size - offset;
+  }
+  bool has(SegmentId id, uint64_t offset, uint64_t nbytes) const noexcept {
+    return within(segments_[static_cast<size_t>(id)].nbytes, offset, nbytes);
+  }
+  bool has_word(SegmentId id, uint64_t offset, size_t width) const noexcept {
+    return has(id, offset, width) && reinterpret_cast<uintptr_t>(place(id, offset)) % width == 0;
+  }
+  bool exposes(SegmentId id, uint64_t offset, uint64_t nbytes) const noexcept {
+    if (!is_staged(id)) [[likely]]
+      return has(id, offset, nbytes);
+    return id == staging_->bounce && within(staging_->area.size(), offset, nbytes);
+  }
+
+  uint64_t staged_amo(SegmentId id, uint64_t offset, const NetAmo& amo) const noexcept {
+    WordAmo one = staged_word(id, offset, amo);
     staging_->copier->amos({&one, 1});
     return one.old;
   }
-  WordAmo staged_word(const MessageHeader& header, SegmentId id, uint64_t offset, const NetAmo& amo,
-                      const char* what) const noexcept {
-    std::byte* const at = amo.width == 4 ? reinterpret_cast<std::byte*>(word<uint32_t>(header, id, offset, what))
-                                         : reinterpret_cast<std::byte*>(word<uint64_t>(header, id, offset, what));
-    return {at, amo.width, amo.op, amo.operand, amo.compare};
+  WordAmo staged_word(SegmentId id, uint64_t offset, const NetAmo& amo) const noexcept {
+    return {place(id, offset), amo.width, amo.op, amo.operand, amo.compare};
   }
 
   template <class Word>
-  Word* word(const MessageHeader& header, SegmentId id, uint64_t offset, const char* what) const noexcept {
-    std::byte* const at = place(header, id, offset, sizeof(Word), what);
-    if (reinterpret_cast<uintptr_t>(at) % sizeof(Word) != 0)
-      die("%s from PE %d: offset %llu is not aligned to the word's %zu bytes; pass the address of a whole variable",
-          what, header.pe, static_cast<unsigned long long>(offset), sizeof(Word));
-    return reinterpret_cast<Word*>(at);
+  Word* word(SegmentId id, uint64_t offset) const noexcept {
+    return reinterpret_cast<Word*>(place(id, offset));
   }
 
   std::array<Segment, kSegments> segments_{};

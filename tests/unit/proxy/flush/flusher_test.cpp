@@ -218,7 +218,9 @@ TEST(Flush, CardsAreLearnedMeanwhile) {
 
 TEST(Flush, DataIsReadBehindIt) {
   FlushRig f(FlushPolicy::read, 2);
-  f.rails[0].deliver(GetMessage{FlushRig::header(MessageKind::get, 2, 0), 0, 8, 0});
+  GetMessage get{FlushRig::header(MessageKind::get, 2, 0), 0, 8, 0};
+  get.header.answer = Answer::reply;
+  f.rails[0].deliver(get);
   f.passes(3);
   EXPECT_EQ(f.answers(), 0u);
   f.memory[0] = 77;  // what a flush brings

@@ -86,6 +86,22 @@ TEST(NeighbourAreas, ASlotOutsideTheAreaIsReadOverTheRail) {
   EXPECT_EQ(both.answers(MessageKind::acknowledge), 0u);
 }
 
+/// Where the size of the source's area is known, no rail is asked to read beyond it: that would end this PE.
+TEST(NeighbourAreas, ASlotThatTheSourceCannotHaveIsDropped) {
+  Neighbours both;
+  std::vector<StagingTerms> by_pe(4);
+  by_pe[Neighbours::kSource] = area_card(both.source);
+  both.target.staging->learn_areas(by_pe);
+  both.request.slot = by_pe[Neighbours::kSource].area_nbytes - both.kPiece + 1;
+  both.target.rails[0].deliver(both.request);
+  both.target.turns();
+  EXPECT_EQ(both.reads(), 0);
+  EXPECT_EQ(both.target.initiator->rails().counts(0).refused, 1u);
+  both.request.slot -= 1;
+  both.target.rails[0].deliver(both.request);
+  both.target.until([&] { return both.answers(MessageKind::acknowledge) > 0; });
+}
+
 TEST(NeighbourAreas, APeWhoseFileCannotBeOpenedIsReadOverTheRail) {
   StagedRig source(Port::proxy, Neighbours::kSource), target(Port::proxy, Neighbours::kTarget);
   std::vector<StagingTerms> by_pe(4);

@@ -247,37 +247,5 @@ TEST(Responder, FlagThatIsNotNumberedIsNotAnswered) {
   EXPECT_EQ(f.sent<AcknowledgeMessage>(0).header.sequence, 1u);
 }
 
-class ResponderDeathTest : public testing::Test {
- protected:
-  ResponderDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-};
-
-TEST_F(ResponderDeathTest, BadRangesAreNamed) {
-  Fixture f;
-  const auto exits = testing::ExitedWithCode(1);
-  EXPECT_EXIT(f.execute(f.add(2, 0, Port::host, 128)), exits,
-              "atomic operation from PE 2: 8 bytes at offset 128 are outside");
-  EXPECT_EXIT(f.execute(f.add(2, 0, Port::host, 121)), exits, "outside this PE's heap of 128 bytes");
-  EXPECT_EXIT(f.execute(f.add(2, 0, Port::host, ~uint64_t{0})), exits, "outside");
-  EXPECT_EXIT(f.execute(f.add(2, 0, Port::host, 4)), exits, "offset 4 is not aligned");
-  AmoMessage data = f.add(2, 0);
-  data.header.segment = SegmentId::data;
-  EXPECT_EXIT(f.execute(data), exits, "data segment of 0 bytes");
-  data.header.segment = static_cast<SegmentId>(200);
-  EXPECT_EXIT(f.execute(data), exits, "outside");
-}
-
-TEST_F(ResponderDeathTest, ForeignMessagesAreRefused) {
-  Fixture f;
-  const auto exits = testing::ExitedWithCode(1);
-  const auto header = Fixture::header(MessageKind::amo, 2);
-  EXPECT_EXIT(f.execute(header), exits, "a message of 24 bytes over scripted is none of ours");
-  EXPECT_EXIT(f.execute(Fixture::header(static_cast<MessageKind>(99), 2)), exits, "none of ours");
-  EXPECT_EXIT(f.execute(f.add(4, 0)), exits, "none of ours");
-  EXPECT_EXIT(f.execute(f.add(2, kWindow)), exits, "none of ours") << "no source may be so far ahead";
-  PutSignalMessage lying{Fixture::header(MessageKind::put_signal, 2), 8, 5, 16, 16, SegmentId::heap, {}};
-  EXPECT_EXIT(f.execute(lying), exits, "a message of 56 bytes");
-}
-
 }  // namespace
 }  // namespace railshmem::test

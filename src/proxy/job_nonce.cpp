@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/proxy/job_nonce.h"
+
+#include <sys/random.h>
+
+#include <cstring>
+#include <utility>
+
+#include "src/base/error.h"
+
+namespace railshmem {
+
+uint64_t random_nonce_share() {
+  uint64_t share = 0;
+  check_errno(getrandom(&share, sizeof share, 0) == static_cast<ssize_t>(sizeof share), "getrandom");
+  return share;
+}
+
+std::vector<std::byte> add_nonce_share(std::vector<std::byte> card, uint64_t share) {
+  const auto bytes = std::as_bytes(std::span(&share, 1));
+  card.insert(card.end(), bytes.begin(), bytes.end());
+  return card;
+}
+
+JobCards take_nonce_shares(std::span<const std::vector<std::byte>> cards) {
+  JobCards job{};
+  uint64_t all = 0;
+  for (size_t pe = 0; pe < cards.size(); ++pe) {
+    const std::vector<std::byte>& card = cards[pe];
+    uint64_t share = 0;
+    if (card.size() < sizeof share)
+      throw Error(text("the network card of PE %zu is cut short; install the same RailSHMEM everywhere", pe));
+    std::memcpy(&share, card.data() + card.size() - sizeof share, sizeof share);
+    all ^= share;
+    job.cards.emplace_back(card.begin(), card.end() - sizeof share);
+  }
+  job.nonce = Nonce::of(all);
+  return job;
+}
+
+}  // namespace railshmem
