@@ -12,6 +12,12 @@ option(RAILSHMEM_PERFTEST "Build perftest" ON)
 option(RAILSHMEM_EXAMPLES "Build the examples" ON)
 option(RAILSHMEM_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 set(RAILSHMEM_SANITIZE "" CACHE STRING "Sanitizers for everything, for example address,undefined or thread")
+# tests/fuzz under libFuzzer, in a build of its own: preset fuzz, which scripts/fuzz.sh configures.
+option(RAILSHMEM_FUZZ "Build the fuzz targets; needs clang with libFuzzer and RAILSHMEM_SANITIZE=fuzzer-no-link,address,undefined" OFF)
+set(RAILSHMEM_FUZZ_SECONDS 20 CACHE STRING "How long ctest runs each fuzz target")
+if(RAILSHMEM_FUZZ AND NOT (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND RAILSHMEM_SANITIZE MATCHES "fuzzer-no-link"))
+  message(FATAL_ERROR "RAILSHMEM_FUZZ=ON needs clang with libFuzzer and RAILSHMEM_SANITIZE=fuzzer-no-link,address,undefined: run scripts/fuzz.sh --build")
+endif()
 
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)

@@ -12,7 +12,7 @@ case ${1:-} in
   build) ;;
   test)
     needed="$needed libgtest-dev libgmock-dev binutils git"
-    optional="$optional ccache clang-19 clang-22 clangd codespell ruby-mdl python3-markdown-it shellcheck clang-format-14 clang-tidy iproute2 gdb abigail-tools"
+    optional="$optional ccache clang-19 libclang-rt-19-dev clang-22 clangd codespell ruby-mdl python3-markdown-it shellcheck clang-format-14 clang-tidy iproute2 gdb abigail-tools"
     optional="$optional python3-matplotlib python3-venv python3-dev make autoconf automake environment-modules debootstrap"
     ;;
   *)

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds RailSHMEM three times and runs its tests:
+# Builds RailSHMEM four times and runs its tests:
 #   scripts/test.sh                 release: every test but unit tests; dev (ASan, UBSan) and tsan: unit tests, and
-#                                   other tests where they find most
+#                                   other tests where they find most; fuzz: each parser for 20 s
 #   scripts/test.sh --quick         release only
 #   scripts/test.sh --label LABEL   release only, and only the tests of this label (unit, conformance, launch, lint, ...; several: 'unit|lint')
 #   scripts/test.sh --build-all     dev and tsan are built in any case; with --quick or --label their tests do not run
@@ -136,7 +136,8 @@ skipped() {
   command -v gdb >/dev/null || why="$why path.architecture: no gdb;"
   [ "$(id -u)" -eq 0 ] || why="$why two hosts in network namespaces: not root;"
   [ -e /dev/infiniband ] || why="$why RDMA NICs: no /dev/infiniband;"
-  [ -z "$quick" ] || why="$why sanitizer builds: not asked for;"
+  [ -z "$quick" ] || why="$why sanitizer builds and fuzzing: not asked for;"
+  ! grep -qs SKIPPED "$logs/fuzz.build" || why="$why fuzz.*: no clang 16 or newer with libFuzzer;"
   echo "skipped:${why:- nothing}"
 }
 
@@ -214,6 +215,24 @@ if [ -z "$quick" ]; then
     wait "$tsan" || failed="$failed tsan"
     cat "$logs/tsan.ctest"
   fi
+fi
+
+# The fuzz targets, in a build of their own (tests/fuzz). They compute all the time, so no more at once than CPUs.
+if [ -z "$quick" ]; then
+  step "fuzz: build"
+  scripts/fuzz.sh --build >"$logs/fuzz.build" 2>&1
+  case $? in
+    0)
+      step "fuzz: test"
+      stages+=(fuzz)
+      run_tests fuzz "$jobs" --label-regex '^fuzz$' | tee "$logs/fuzz.ctest" || failed="$failed fuzz"
+      ;;
+    77) ;;
+    *)
+      grep -E 'error|FAILED|undefined|Error' -A 5 "$logs/fuzz.build" | head -n 100
+      not_built fuzz
+      ;;
+  esac
 fi
 
 # summary STAGE: the end of ctest's output, from its verdict on.

@@ -90,7 +90,10 @@ void Stream::read_some() {
     }
     received_ += static_cast<size_t>(n);
     if (received_ == sizeof(Header)) accept_header();
-    if (open() && received_ >= sizeof(Header) && received_ == sizeof(Header) + reading_.payload.size()) {
+    if (!open() || received_ < sizeof(Header) + reading_.payload.size()) continue;
+    if (reading_.payload.size() < header_.nbytes) {
+      make_room();
+    } else {
       input_.push_back(std::move(reading_));
       reading_ = Frame{};
       received_ = 0;
@@ -104,7 +107,13 @@ void Stream::accept_header() {
     return;
   }
   reading_.kind = header_.kind;
-  reading_.payload.resize(header_.nbytes);
+  make_room();
+}
+
+/// Grows with what has come, because a header may announce more than ever comes, and more than there is memory.
+void Stream::make_room() {
+  constexpr size_t kFirst = 64 << 10;
+  reading_.payload.resize(std::min<uint64_t>(header_.nbytes, std::max(kFirst, 2 * reading_.payload.size())));
 }
 
 std::optional<Frame> Stream::pop() {

@@ -81,6 +81,7 @@ class Stream {
 
   void read_some();
   void accept_header();
+  void make_room();
 
   UniqueFd fd_;
   UniqueFd out_;  ///< empty: fd_ is a socket and serves both directions

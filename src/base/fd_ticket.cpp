@@ -74,7 +74,7 @@ UniqueFd take_by_socket(const FdTicket& ticket, std::string& why) {
   }
   const UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   const timeval patience{kPatienceSeconds, 0};
-  const AbstractAddress server(ticket.socket.data());
+  const AbstractAddress server(ticket.socket);
   const char* step = "socket";
   if (socket) {
     setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);

@@ -24,7 +24,8 @@ struct FdMessage {
     header.msg_iov = &part;
     header.msg_iovlen = 1;
     header.msg_control = control;
-    header.msg_controllen = sizeof control;
+    // Not all of `control`, which has room for two: a second descriptor would stay open here, and nobody would know.
+    header.msg_controllen = CMSG_LEN(sizeof(int));
   }
   FdMessage(const FdMessage&) = delete;
 
@@ -36,10 +37,10 @@ struct FdMessage {
 
 }  // namespace
 
-AbstractAddress::AbstractAddress(const char* name) noexcept {
+AbstractAddress::AbstractAddress(std::span<const char> name) noexcept {
   address_.sun_family = AF_UNIX;
-  const size_t length = std::min(std::strlen(name), sizeof address_.sun_path - 1);
-  std::memcpy(address_.sun_path + 1, name, length);
+  const size_t length = strnlen(name.data(), std::min(name.size(), sizeof address_.sun_path - 1));
+  std::memcpy(address_.sun_path + 1, name.data(), length);
   nbytes_ = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
 }
 
@@ -60,7 +61,7 @@ PrivateSocket listen_privately() {
   PrivateSocket made;
   made.listener = UniqueFd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   made.name = text("railshmem-%016llx", static_cast<unsigned long long>(unguessable()[0]));
-  const AbstractAddress address(made.name.c_str());
+  const AbstractAddress address(made.name);
   if (made.listener && bind(made.listener.get(), address.get(), address.nbytes()) == 0 &&
       listen(made.listener.get(), kWaiting) == 0)
     return made;
@@ -93,14 +94,19 @@ UniqueFd receive_fd(int socket) noexcept {
     got = recvmsg(socket, &message.header, MSG_CMSG_CLOEXEC);
   } while (got < 0 && errno == EINTR);
   if (got < 0) return UniqueFd();
+  // Whatever came with it is ours to close.
+  UniqueFd received;
   const cmsghdr* const header = CMSG_FIRSTHDR(&message.header);
-  if (got == 0 || header == nullptr || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof(int))) {
-    errno = (message.header.msg_flags & MSG_CTRUNC) != 0 ? EMFILE : ENOENT;
-    return UniqueFd();
+  if (header != nullptr && header->cmsg_type == SCM_RIGHTS && header->cmsg_len == CMSG_LEN(sizeof(int))) {
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
+    received = UniqueFd(fd);
   }
-  int fd = -1;
-  std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
-  return UniqueFd(fd);
+  const bool cut = (message.header.msg_flags & MSG_CTRUNC) != 0;
+  const bool found = static_cast<bool>(received);
+  if (got != 1 || cut) received.reset();  // an empty message, or more than one descriptor: no answer of ours
+  if (!received) errno = cut && !found ? EMFILE : ENOENT;
+  return received;
 }
 
 }  // namespace railshmem

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "src/base/unique.h"
@@ -16,7 +17,8 @@ namespace railshmem {
 /// A name that lives in the network namespace, not in the file system: nothing is left behind by whoever dies.
 class AbstractAddress {
  public:
-  explicit AbstractAddress(const char* name) noexcept;
+  /// The name ends at the first zero, or with the span: a peer may have filled a field of its card to the end.
+  explicit AbstractAddress(std::span<const char> name) noexcept;
   const sockaddr* get() const noexcept { return reinterpret_cast<const sockaddr*>(&address_); }
   socklen_t nbytes() const noexcept { return nbytes_; }
 

@@ -32,7 +32,7 @@ UniqueFd open_socket(const MailAddress& to) noexcept {
 
 /// False, with EAGAIN: too many others wait for the addressee.
 bool deliver(int socket, const MailAddress& to, std::span<const std::byte> message) {
-  const AbstractAddress server(to.socket.data());
+  const AbstractAddress server(to.socket);
   if (connect(socket, server.get(), server.nbytes()) != 0 && errno != EISCONN) return false;
   if (!is_trusted(socket)) {  // a process of any user may have taken the name
     errno = EPERM;

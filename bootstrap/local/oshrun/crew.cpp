@@ -126,6 +126,7 @@ bool Crew::ended(pid_t pid, int wait_status) {
 }
 
 void Crew::send(int pe, uint32_t kind, const std::shared_ptr<const Bytes>& payload) {
+  if (pe - order_.first >= static_cast<int>(pes_.size())) return;  // it could not be started
   at(pe).control.push(kind, payload);
   at(pe).control.pump_output();
 }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 #include <sstream>
+#include <unordered_map>
 
 #include "bootstrap/local/oshrun/own_host.h"
 #include "src/base/error.h"
@@ -12,7 +13,7 @@
 namespace railshmem::oshrun {
 namespace {
 
-constexpr int kMostSlots = 1 << 20;
+constexpr int kMostSlots = 1 << 20;  // as many as a job has PEs at most
 
 int parse_slots(std::string_view digits, const std::string& entry) {
   int slots = 0;
@@ -58,19 +59,15 @@ std::vector<Host> with_one_own_name(std::vector<Host> hosts) {
 
 /// Every host once, in the order of first mention.
 std::vector<Host> merged(const std::vector<Host>& hosts) {
-  const auto same = [](const Host& a, const Host& b) { return comparable_name(a.name) == comparable_name(b.name); };
-  const bool counted = std::any_of(hosts.begin(), hosts.end(), [&](const Host& host) {
-    return host.slots > 0 ||
-           std::count_if(hosts.begin(), hosts.end(), [&](const Host& other) { return same(other, host); }) > 1;
-  });
-  std::vector<Host> out;
+  std::unordered_map<std::string, size_t> places;  // in `out`
+  for (const Host& host : hosts) places.emplace(comparable_name(host.name), places.size());
+  const bool counted = places.size() < hosts.size() ||
+                       std::any_of(hosts.begin(), hosts.end(), [](const Host& host) { return host.slots > 0; });
+  std::vector<Host> out(places.size());
   for (const Host& host : hosts) {
-    const int slots = host.slots > 0 ? host.slots : counted ? 1 : 0;
-    const auto known = std::find_if(out.begin(), out.end(), [&](const Host& one) { return same(one, host); });
-    if (known == out.end())
-      out.push_back({host.name, slots});
-    else
-      known->slots += slots;
+    Host& one = out[places.at(comparable_name(host.name))];
+    if (one.name.empty()) one.name = host.name;
+    one.slots = std::min(one.slots + (host.slots > 0 ? host.slots : counted ? 1 : 0), kMostSlots);
   }
   return out;
 }
@@ -147,8 +144,12 @@ std::vector<Share> place(const std::vector<Host>& hosts, int npes) {
   if (all.front().slots == 0)
     for (int i = 0; i < nhosts; ++i)
       all[static_cast<size_t>(i)].slots = npes == 0 ? 1 : npes / nhosts + (i < npes % nhosts ? 1 : 0);
-  int room = 0;
-  for (const Host& host : all) room += host.slots;
+  int64_t slots = 0;
+  for (const Host& host : all) slots += host.slots;
+  if (npes == 0 && slots > kMostSlots)
+    throw Error(text("the hosts have %lld slots, and a job has at most %d PEs; say how many with -n",
+                     static_cast<long long>(slots), kMostSlots));
+  const auto room = static_cast<int>(std::min<int64_t>(slots, kMostSlots));
   if (npes > room)
     throw Error(
         text("%d PEs do not fit on the %d slot%s of %d host%s; give hosts more slots (NAME:NUMBER), or none at "

@@ -125,17 +125,16 @@ void Relay::read() {
 void Relay::on_frame(const Frame& frame) {
   Unpacker fields(frame.payload);
   if (frame.kind == relay::order) {
+    if (order_) throw Error("a second order came");
     order_ = relay::unpack_order(frame.payload);
   } else if (!crew_) {
     throw Error("a message came before the order");
   } else if (frame.kind == relay::to_pe) {
-    const int pe = fields.get<int>();
-    const auto kind = fields.get<uint32_t>();
-    const auto payload = std::make_shared<const Bytes>(fields.rest().begin(), fields.rest().end());
-    if (pe == relay::kEveryPe)
-      crew_->send_to_all(kind, payload);
+    const relay::MessageToPe message = relay::unpack_to_pe(frame.payload, *order_);
+    if (message.pe == relay::kEveryPe)
+      crew_->send_to_all(message.kind, message.payload);
     else
-      crew_->send(pe, kind, payload);
+      crew_->send(message.pe, message.kind, message.payload);
   } else if (frame.kind == relay::signal_all) {
     const int signal = fields.get<int>();
     // The kernel ignores SIGTSTP where no shell of the session is there to continue a stopped process, as under sshd.

@@ -2,6 +2,17 @@
 #include "bootstrap/local/oshrun/relay_protocol.h"
 
 namespace railshmem::oshrun::relay {
+namespace {
+
+void check(const CrewOrder& order) {
+  const bool places = order.first >= 0 && order.count > 0 && order.npes > 0 && order.first < order.npes &&
+                      order.count <= order.npes - order.first;
+  if (!places || order.bind > Bind::none || order.report > Report::places || order.command.empty())
+    throw Error(text("the order is no order of oshrun's: PEs from %d on, %d of %d, %zu words", order.first, order.count,
+                     order.npes, order.command.size()));
+}
+
+}  // namespace
 
 Bytes pack(const CrewOrder& order) {
   Packer out;
@@ -29,7 +40,17 @@ CrewOrder unpack_order(const Bytes& bytes) {
     order.environment.emplace_back(std::move(name), in.get_text());
   }
   for (auto left = in.get<uint32_t>(); left > 0; --left) order.command.push_back(in.get_text());
+  check(order);
   return order;
+}
+
+MessageToPe unpack_to_pe(const Bytes& bytes, const CrewOrder& order) {
+  Unpacker in(bytes);
+  MessageToPe out{in.get<int>(), in.get<uint32_t>(), {}};
+  if (out.pe != kEveryPe && (out.pe < order.first || out.pe - order.first >= order.count))
+    throw Error(text("a message is for PE %d, which is not here", out.pe));
+  out.payload = std::make_shared<const Bytes>(in.rest().begin(), in.rest().end());
+  return out;
 }
 
 }  // namespace railshmem::oshrun::relay

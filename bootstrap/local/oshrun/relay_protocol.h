@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "bootstrap/common/pack.h"
 #include "bootstrap/local/oshrun/spawn.h"
@@ -30,7 +31,16 @@ enum Kind : uint32_t {
 };
 
 Bytes pack(const CrewOrder& order);
-/// Throws Error when it is cut short.
+/// Throws Error when it is cut short, or no order that oshrun gives.
 CrewOrder unpack_order(const Bytes& bytes);
+
+/// A message for a PE, or for all where `pe` is kEveryPe.
+struct MessageToPe {
+  int pe;
+  uint32_t kind;
+  std::shared_ptr<const Bytes> payload;
+};
+/// Throws Error when it is cut short, or for a PE that the order does not have.
+MessageToPe unpack_to_pe(const Bytes& bytes, const CrewOrder& order);
 
 }  // namespace railshmem::oshrun::relay

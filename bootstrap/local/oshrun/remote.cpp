@@ -69,6 +69,7 @@ std::string joined(const std::vector<std::string>& words) {
 Remote::Remote(Share share, const std::vector<std::string>& ssh, const CrewOrder& order, RemoteEvents& events)
     : share_(std::move(share)),
       events_(events),
+      talk_(share_.first, share_.count),
       complaint_lines_("oshrun: " + share_.host + ": "),
       order_(relay::pack(order)),
       answer_(kAnswerSeconds) {
@@ -191,40 +192,37 @@ void Remote::leave() noexcept {
 }
 
 void Remote::on_frame(const Frame& frame) {
-  Unpacker fields(frame.payload);
-  if (frame.kind == relay::ready) {
-    const std::string version = fields.get_text();
-    if (version != RAILSHMEM_VERSION_TEXT)
-      throw Error(text("RailSHMEM there is of version %s, here of %s", version.c_str(), RAILSHMEM_VERSION_TEXT));
-    state_ = State::running;
-    wants_input_ = share_.first == 0;
-    stream_.push(relay::order, std::move(order_));
-    stream_.pump_output();
-  } else if (frame.kind == relay::done) {
-    state_ = State::finished;
-  } else if (frame.kind == relay::failed) {
-    const int status = fields.get<int>();
-    fail(text("%s: %s", share_.host.c_str(), fields.get_text().c_str()), status);
-  } else if (frame.kind == relay::note) {
-    events_.on_note(share_.host + ": " + fields.get_text());
-  } else if (frame.kind == relay::input_taken) {
-    wants_input_ = true;
-  } else {
-    const int pe = fields.get<int>();
-    if (!has(pe)) throw Error(text("it speaks for PE %d, which is not there", pe));
-    if (frame.kind == relay::from_pe) {
-      Frame message{fields.get<uint32_t>(), {}};
-      message.payload.assign(fields.rest().begin(), fields.rest().end());
-      events_.on_message(pe, std::move(message));
-    } else if (frame.kind == relay::output) {
-      const int fd = fields.get<int>() == STDOUT_FILENO ? STDOUT_FILENO : STDERR_FILENO;
-      const auto bytes = fields.rest();
-      events_.on_output(pe, fd, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-    } else if (frame.kind == relay::exited) {
-      const auto pid = fields.get<pid_t>();
-      events_.on_exit(pe, pid, fields.get<int>());
-    }
+  RelayMessage said = talk_.read(frame);
+  switch (said.kind) {
+    case relay::ready:
+      return on_ready(said.text);
+    case relay::done:
+      state_ = State::finished;
+      return;
+    case relay::failed:
+      return fail(text("%s: %s", share_.host.c_str(), said.text.c_str()), said.number);
+    case relay::note:
+      return events_.on_note(share_.host + ": " + said.text);
+    case relay::input_taken:
+      wants_input_ = share_.first == 0;
+      return;
+    case relay::from_pe:
+      return events_.on_message(said.pe, std::move(said.message));
+    case relay::output:
+      return events_.on_output(said.pe, said.number,
+                               std::string_view(reinterpret_cast<const char*>(said.output.data()), said.output.size()));
+    default:  // exited
+      events_.on_exit(said.pe, said.pid, said.number);
   }
+}
+
+void Remote::on_ready(const std::string& version) {
+  if (version != RAILSHMEM_VERSION_TEXT)
+    throw Error(text("RailSHMEM there is of version %s, here of %s", version.c_str(), RAILSHMEM_VERSION_TEXT));
+  state_ = State::running;
+  wants_input_ = share_.first == 0;
+  stream_.push(relay::order, std::move(order_));
+  stream_.pump_output();
 }
 
 void Remote::read_complaints() {

@@ -6,6 +6,7 @@
 #include "bootstrap/local/oshrun/crew.h"
 #include "bootstrap/local/oshrun/hosts.h"
 #include "bootstrap/local/oshrun/line_tagger.h"
+#include "bootstrap/local/oshrun/relay_talk.h"
 
 namespace railshmem::oshrun {
 
@@ -49,6 +50,7 @@ class Remote {
 
   void read();
   void on_frame(const Frame& frame);
+  void on_ready(const std::string& version);
   void read_complaints();
   void lose(const std::string& how);
 
@@ -57,6 +59,7 @@ class Remote {
   std::string command_;  ///< for messages
   pid_t ssh_ = -1;
   Stream stream_;
+  RelayTalk talk_;
   UniqueFd complaints_;  ///< ssh's stderr, and through it the relay's
   LineTagger complaint_lines_;
   Bytes order_;

@@ -211,7 +211,7 @@ TEST(FdTicket, ASilentClientDelaysTheOthersByASecondAtMost) {
   const FdOffer offer = offers.offer(another(fd));
   const FdTicket ticket = offer.ticket();
   const UniqueFd silent(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  const AbstractAddress server(ticket.socket.data());
+  const AbstractAddress server(ticket.socket);
   ASSERT_EQ(connect(silent.get(), server.get(), server.nbytes()), 0);
   const uint64_t began = now_ns();
   EXPECT_EQ(number_in(take_fd(ticket, FdWay::socket).get()), 80u);

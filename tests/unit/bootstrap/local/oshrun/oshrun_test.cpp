@@ -14,6 +14,7 @@
 #include "bootstrap/local/oshrun/options.h"
 #include "bootstrap/local/oshrun/own_host.h"
 #include "bootstrap/local/oshrun/relay_protocol.h"
+#include "bootstrap/local/oshrun/relay_talk.h"
 #include "bootstrap/local/oshrun/rendezvous.h"
 #include "bootstrap/local/oshrun/verdict.h"
 
@@ -94,6 +95,13 @@ std::string shown(const std::vector<Share>& shares) {
   for (const Share& share : shares)
     out += share.host + " " + std::to_string(share.first) + "+" + std::to_string(share.count) + ";";
   return out;
+}
+
+TEST(OshrunHosts, MoreSlotsThanAJobHasPesAreNoNumberOfPes) {
+  std::string many;
+  for (int i = 0; i < 2100; ++i) many += "node" + std::to_string(i) + ":1048576\n";  // more than an int counts
+  EXPECT_THROW(place(parse_hostfile(many), 0), Error);
+  EXPECT_EQ(shown(place(parse_hostfile(many), 3)), "node0 0+3;");
 }
 
 TEST(OshrunHosts, AreFilledInOrderOrDividedEvenly) {
@@ -234,6 +242,55 @@ TEST(Verdict, IsTheShells) {
   EXPECT_EQ(exit_status_of(SIGKILL), 137);
   EXPECT_EQ(describe(3 << 8), "exited with status 3");
   EXPECT_EQ(describe(SIGKILL), "was killed by signal 9 (Killed)");
+}
+
+/// PEs 2 to 4 of a job of 6.
+struct OshrunRelayTalk : testing::Test {
+  RelayTalk talk{2, 3};
+  RelayMessage read(uint32_t kind, const Packer& packer = {}) { return talk.read({kind, Packer(packer).take()}); }
+  void be_ready() { EXPECT_EQ(read(relay::ready, Packer().add_text("1.0")).text, "1.0"); }
+  void end(int pe) { EXPECT_EQ(read(relay::exited, Packer().add(pe).add(pid_t{77}).add(9)).pid, 77); }
+};
+
+TEST_F(OshrunRelayTalk, AMessageBeforeItIsReadyIsRefused) {
+  EXPECT_THROW(read(relay::note, Packer().add_text("a note")), Error);
+  EXPECT_THROW(read(relay::from_pe, Packer().add(2).add(uint32_t{1})), Error);
+  be_ready();
+  EXPECT_THROW(read(relay::ready, Packer().add_text("1.0")), Error);
+}
+
+TEST_F(OshrunRelayTalk, PesOfOtherHostsAreRefused) {
+  be_ready();
+  for (const int pe : {-2147483647 - 1, -1, 1, 5, 2147483647})
+    EXPECT_THROW(read(relay::from_pe, Packer().add(pe).add(uint32_t{1})), Error) << pe;
+  EXPECT_EQ(read(relay::from_pe, Packer().add(4).add(uint32_t{1})).pe, 4);
+}
+
+TEST_F(OshrunRelayTalk, APeEndsOnceAndAllEndBeforeTheHostIsDone) {
+  be_ready();
+  end(3);
+  EXPECT_THROW(end(3), Error);
+  EXPECT_THROW(read(relay::from_pe, Packer().add(3).add(uint32_t{1})), Error);
+  EXPECT_EQ(read(relay::output, Packer().add(3).add(1)).number, 1);
+  EXPECT_THROW(read(relay::done), Error);
+  end(2);
+  end(4);
+  EXPECT_EQ(read(relay::done).kind, uint32_t{relay::done});
+}
+
+TEST(OshrunRelayProtocol, OrdersAndMessagesForPesThatAreNotThereAreRefused) {
+  CrewOrder order{.first = 2, .count = 3, .npes = 6, .command = {"program"}};
+  EXPECT_EQ(relay::unpack_order(relay::pack(order)).count, 3);
+  EXPECT_EQ(relay::unpack_to_pe(Packer().add(4).add(uint32_t{1}).take(), order).pe, 4);
+  EXPECT_THROW(relay::unpack_to_pe(Packer().add(5).add(uint32_t{1}).take(), order), Error);
+  EXPECT_THROW(relay::unpack_to_pe(Packer().add(-2).add(uint32_t{1}).take(), order), Error);
+  order.count = 5;
+  EXPECT_THROW(relay::unpack_order(relay::pack(order)), Error);
+  order.count = 2147483647;
+  EXPECT_THROW(relay::unpack_order(relay::pack(order)), Error);
+  order.count = 3;
+  order.command.clear();
+  EXPECT_THROW(relay::unpack_order(relay::pack(order)), Error);
 }
 
 }  // namespace
