@@ -48,7 +48,7 @@ std::string read_file(const std::string& path) {
   if (!fd) return content;
   char block[1 << 12];
   for (;;) {
-    const ssize_t n = read(fd.get(), block, sizeof block);
+    const ssize_t n = ::read(fd.get(), block, sizeof block);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
       if (n == 0) errno = 0;
