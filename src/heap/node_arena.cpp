@@ -13,8 +13,14 @@
 #include "src/base/align.h"
 #include "src/base/error.h"
 
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000  // since Linux 4.17
+#endif
+
 namespace railshmem {
 namespace {
+
+constexpr int kReserveFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
 size_t slot_alignment(size_t stride) {
   return std::min(stride & (~stride + 1), NodeArena::kMaxAlign);
@@ -33,7 +39,7 @@ std::byte* reserve(size_t nslots, size_t stride) {
   size_t padded = 0;
   if (__builtin_mul_overflow(nslots, stride, &nbytes) || __builtin_add_overflow(nbytes, align, &padded))
     refuse_range(nslots, stride, "more than the machine can address");
-  void* found = mmap(nullptr, padded, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* found = mmap(nullptr, padded, PROT_NONE, kReserveFlags, -1, 0);
   if (found == MAP_FAILED) refuse_range(nslots, stride, std::strerror(errno));
   // mmap aligns to a page only: keep the aligned part, give back what is before and behind it.
   auto* start = static_cast<std::byte*>(found);
@@ -43,13 +49,30 @@ std::byte* reserve(size_t nslots, size_t stride) {
   return start + before;
 }
 
+void check_shape(size_t nslots, size_t stride) {
+  if (nslots == 0 || stride == 0 || stride % NodeArena::kAlign != 0)
+    throw Error(text("node arena of %zu slots of %zu bytes; the slot size must be a multiple of %zu", nslots, stride,
+                     NodeArena::kAlign));
+}
+
 }  // namespace
 
 NodeArena::NodeArena(size_t nslots, size_t stride) : nslots_(nslots), stride_(stride) {
-  if (nslots == 0 || stride == 0 || stride % kAlign != 0)
-    throw Error(
-        text("node arena of %zu slots of %zu bytes; the slot size must be a multiple of %zu", nslots, stride, kAlign));
+  check_shape(nslots, stride);
   base_ = reserve(nslots, stride);
+}
+
+std::optional<NodeArena> NodeArena::reserve_at(uintptr_t base, size_t nslots, size_t stride) {
+  check_shape(nslots, stride);
+  size_t nbytes = 0;
+  if (base % slot_alignment(stride) != 0 || __builtin_mul_overflow(nslots, stride, &nbytes)) return std::nullopt;
+  auto* const wanted = reinterpret_cast<void*>(base);
+  // Kernels before 4.17 take the address for a hint, and map elsewhere where it is in use.
+  void* found = mmap(wanted, nbytes, PROT_NONE, kReserveFlags | MAP_FIXED_NOREPLACE, -1, 0);
+  if (found == MAP_FAILED) return std::nullopt;
+  if (found == wanted) return NodeArena(static_cast<std::byte*>(found), nslots, stride);
+  munmap(found, nbytes);
+  return std::nullopt;
 }
 
 NodeArena::NodeArena(NodeArena&& other) noexcept
@@ -102,8 +125,7 @@ std::byte* NodeArena::map_peer(size_t slot, int fd, size_t nbytes, size_t at) {
 
 void NodeArena::unmap(size_t slot) {
   if (slot >= nslots_) throw Error(text("slot %zu of %zu", slot, nslots_));
-  void* reserved =
-      mmap(address(slot), stride_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  void* reserved = mmap(address(slot), stride_, PROT_NONE, kReserveFlags | MAP_FIXED, -1, 0);
   check_errno(reserved != MAP_FAILED, "mmap of an empty slot");
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 
 namespace railshmem {
 
@@ -18,6 +20,8 @@ class NodeArena {
   /// Reserves addresses only, no memory. `stride` is a multiple of kAlign. Throws Error naming the size and
   /// SHMEM_SYMMETRIC_SIZE when the range cannot be had.
   NodeArena(size_t nslots, size_t stride);
+  /// Reserves the range at `base`; empty where an address of it is in use or cannot be had.
+  static std::optional<NodeArena> reserve_at(uintptr_t base, size_t nslots, size_t stride);
   NodeArena(NodeArena&& other) noexcept;
   NodeArena& operator=(NodeArena&& other) noexcept;
   ~NodeArena();
@@ -41,6 +45,7 @@ class NodeArena {
   size_t alignment() const noexcept;
 
  private:
+  NodeArena(std::byte* base, size_t nslots, size_t stride) noexcept : base_(base), nslots_(nslots), stride_(stride) {}
   std::byte* map(size_t slot, int fd, size_t nbytes, size_t at);
 
   std::byte* base_ = nullptr;

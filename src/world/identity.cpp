@@ -14,7 +14,7 @@
 namespace railshmem {
 namespace {
 
-constexpr uint64_t kLayoutVersion = 6;
+constexpr uint64_t kLayoutVersion = 7;
 
 uint64_t as_number(const std::vector<TransportKind>& list) {
   uint64_t number = 0;

@@ -15,6 +15,7 @@
 #include "src/cuda/context_guard.h"
 #include "src/cuda/cuda_copier.h"
 #include "src/cuda/local_devices.h"
+#include "src/heap/common_address.h"
 #include "src/plugin/host_copier.h"
 #include "src/rma/lock.h"
 #include "src/rma/ordering.h"
@@ -154,7 +155,10 @@ void World::make_heap() {
   layout_.cpus_on_host = count_cpus(identities_, identities_[static_cast<size_t>(bootstrap_.pe())].host);
   const size_t nbytes = memory.nbytes();
   const auto my_slot = static_cast<size_t>(layout_.my_slot);
-  arena_ = std::make_unique<NodeArena>(layout_.members.size(), NodeArena::stride_for(nbytes));
+  PlacedArena placed =
+      place_arena(bootstrap_, layout_.members.size(), my_slot, NodeArena::stride_for(nbytes), options_.pes_are_threads);
+  heap_place_ = std::move(placed.place);
+  arena_ = std::make_unique<NodeArena>(std::move(placed.arena));
   std::byte* base = arena_->map_own(my_slot, memory.fd(), nbytes);
   heap_ = std::make_unique<Heap>(std::move(memory), base, header_bytes, arena_->alignment());
   heap_->populate_header(0, kControlBytes);
@@ -378,8 +382,8 @@ std::string World::describe() const {
   const cpu_set_t& cpus = identities_[static_cast<size_t>(state_.me)].cpus;
   out += text("CPUs of this PE %s, of all %s of this host %d together\n", cpu_list(cpus).c_str(),
               counted(static_cast<uint64_t>(layout_.pes_on_host), "PE").c_str(), layout_.cpus_on_host);
-  out += text("heap of %s per PE (%s)%s\n", memory_size(heap_size_.nbytes).c_str(), heap_size_.reason.c_str(),
-              heap_->memory().huge() ? ", huge pages" : "");
+  out += text("heap of %s per PE (%s)%s, %s\n", memory_size(heap_size_.nbytes).c_str(), heap_size_.reason.c_str(),
+              heap_->memory().huge() ? ", huge pages" : "", heap_place_.c_str());
   if (device_memory_) out += device_memory_->describe();
   out += globals_->describe();
   if (layout_.members.size() > 1)

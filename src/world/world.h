@@ -111,6 +111,7 @@ class World {
   std::unique_ptr<observe::Observer> observer_;  ///< null unless SHMEM_STATS, SHMEM_TRACE or SHMEM_CHECK ask for it
   std::unique_ptr<LoadStore> load_store_;
   HeapSize heap_size_;
+  std::string heap_place_;  ///< where the heap begins, and whether that is one address on all PEs
   std::unique_ptr<NodeArena> arena_;
   std::unique_ptr<Heap> heap_;
   std::unique_ptr<DeviceMemory> device_memory_;  ///< null: the heap is the host's

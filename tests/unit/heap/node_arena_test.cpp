@@ -65,6 +65,22 @@ TEST(NodeArena, UnmappedSlotFaultsAndCanBeMappedAgain) {
   EXPECT_EQ(arena.map_peer(1, memory.fd(), memory.nbytes())[0], std::byte{9});
 }
 
+TEST(NodeArena, TakesTheAddressThatIsAskedForOnlyWhereItIsFree) {
+  uintptr_t free_base = 0;
+  {
+    const NodeArena probe(2, 4 * kMebi);
+    free_base = reinterpret_cast<uintptr_t>(probe.base());
+    EXPECT_FALSE(NodeArena::reserve_at(free_base, 2, 4 * kMebi));
+    EXPECT_FALSE(NodeArena::reserve_at(free_base - 4 * kMebi, 2, 4 * kMebi)) << "its second slot is in use";
+    EXPECT_EQ(probe.base(), reinterpret_cast<std::byte*>(free_base));
+  }
+  const auto arena = NodeArena::reserve_at(free_base, 2, 4 * kMebi);
+  ASSERT_TRUE(arena);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(arena->base()), free_base);
+  EXPECT_FALSE(NodeArena::reserve_at(free_base + 4096, 2, 4 * kMebi)) << "not aligned";
+  EXPECT_FALSE(NodeArena::reserve_at(free_base, SIZE_MAX / 2, 4 * kMebi));
+}
+
 TEST(NodeArena, FailureNamesSizeAndVariable) {
   try {
     NodeArena arena(1024, size_t{1} << 46);
