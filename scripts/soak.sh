@@ -46,13 +46,11 @@ while [ $SECONDS -lt $((end - 5)) ] && kill -0 "${job[@]}" 2> /dev/null && [ "$r
     "$how" "$host" "$rail"
     unset "dead[$host$rail]"
   elif [ ${#dead[@]} -lt $((rails - 1)) ]; then
-    if [ $((RANDOM % 2)) -eq 0 ]; then
-      pull "$host" "$rail"
-      dead[$host$rail]=plug
-    else
-      down "$host" "$rail"
-      dead[$host$rail]=up
-    fi
+    case $((RANDOM % 3)) in
+      0) pull "$host" "$rail" && dead[$host$rail]=plug ;;
+      1) down "$host" "$rail" && dead[$host$rail]=up ;;
+      2) mute "$host" "$rail" && dead[$host$rail]=hear ;; # nothing tells that this rail is silent
+    esac
   else
     continue
   fi

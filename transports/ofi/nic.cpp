@@ -8,8 +8,10 @@
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/topology/machine.h"
+#include "transports/ofi/down_interfaces.h"
 #include "transports/ofi/hints.h"
 #include "transports/ofi/nic_choice.h"
+#include "transports/ofi/nic_names.h"
 #include "transports/ofi/provider_defaults.h"
 
 namespace railshmem::ofi {
@@ -22,6 +24,7 @@ struct Found {
   std::vector<Info> infos;
   std::vector<NicFacts> facts;
   std::vector<Place> pes;
+  std::vector<NotReady> not_ready;  ///< of the NICs named
   NicChoice choice;
   GpuWay gpu_way = GpuWay::staging;
   std::string why_gpu_way = {};
@@ -42,6 +45,45 @@ void list(Found& found, Progress progress, Memories memories) {
   }
 }
 
+/// The NICs that SHMEM_OFI_NICS names for this PE; none where it excludes, is empty, or is an error that
+/// choose_nics() reports.
+std::vector<std::string> named_nics(const NetworkConfig& config) {
+  try {
+    const NicNames names = parse_nic_names(config.env->ofi_nics);
+    return names.kind == NicNames::Kind::only ? names.list(config.host_slot) : std::vector<std::string>();
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+/// Adds the interfaces that are named and down, where a rail can be opened on them: it is used when the link is back.
+void add_down(Found& found, Progress progress, Memories memories, const std::vector<std::string>& named) {
+  const Interfaces interfaces = system_interfaces();
+  const Info hints = make_hints(progress, memories);
+  for (const std::string& name : named) {
+    std::string why = why_not_ready(name, interfaces);
+    if (why.empty()) continue;
+    found.not_ready.push_back({name, std::move(why)});
+    const auto is_listed = [&](const NicFacts& nic) { return nic.domain == name || nic.interface == name; };
+    if (std::any_of(found.facts.begin(), found.facts.end(), is_listed)) continue;
+    for (DownInterface& offer : offers_at(name, *hints, interfaces)) {
+      found.infos.push_back(std::move(offer.info));
+      found.facts.push_back(std::move(offer.facts));
+    }
+  }
+}
+
+/// A job cannot begin where all NICs that are named wait for a link.
+void must_have_link(const Found& found) {
+  const auto& used = found.choice.used;
+  if (found.not_ready.empty() ||
+      std::any_of(used.begin(), used.end(), [&](size_t entry) { return found.facts[entry].up; }))
+    return;
+  const NotReady& first = found.not_ready.front();
+  throw Error(text("SHMEM_OFI_NICS names no NIC that is up (%s: %s): bring one up, or name others", first.name.c_str(),
+                   first.why.c_str()));
+}
+
 /// Places of the PEs, and of the NICs that are chosen by it. To read the machine takes time, so only where several are.
 void locate(Found& found, const NetworkConfig& config) {
   found.pes.assign(std::max<size_t>(config.host_cpus.size(), 1), Place{});
@@ -57,10 +99,12 @@ void locate(Found& found, const NetworkConfig& config) {
 Found choose(Progress progress, const NetworkConfig& config, Memories memories) {
   Found found;
   list(found, progress, memories);
+  add_down(found, progress, memories, named_nics(config));
   locate(found, config);
   const Env& env = *config.env;
   found.choice = choose_nics(found.facts, {env.ofi_provider, env.ofi_nics, config.several_hosts, env.ofi_max_rails,
-                                           found.pes, config.host_slot});
+                                           found.pes, config.host_slot, found.not_ready});
+  must_have_link(found);
   return found;
 }
 
@@ -128,6 +172,22 @@ Found choose(const NetworkConfig& config) {
   return choose(Progress::manual, config);
 }
 
+/// Names the NICs without which the job starts.
+void warn_of_down(const Found& found) {
+  for (const NotReady& nic : found.choice.absent)
+    log_warn("SHMEM_OFI_NICS names %s, which cannot be used: %s; the job starts without it", nic.name.c_str(),
+             nic.why.c_str());
+  for (const size_t entry : found.choice.used) {
+    const NicFacts& facts = found.facts[entry];
+    for (const NotReady& nic : found.not_ready)
+      if (!facts.up && (nic.name == facts.domain || nic.name == facts.interface))
+        log_warn(
+            "SHMEM_OFI_NICS names %s, which cannot be used yet: %s; the job starts without it and uses it when "
+            "its link is up",
+            nic.name.c_str(), nic.why.c_str());
+  }
+}
+
 }  // namespace
 
 std::string Nic::name() const {
@@ -137,6 +197,7 @@ std::string Nic::name() const {
 
 std::vector<Nic> find_nics(const NetworkConfig& config) {
   const Found found = choose(config);
+  warn_of_down(found);
   const std::string& wanted = config.env->ofi_provider;
   std::vector<Nic> nics;
   // All NICs once, then all a second time: so the first rails are those of different NICs.
@@ -162,6 +223,8 @@ std::string explain_choice(const NetworkConfig& config) {
   lines += '\n';
   for (const NicVerdict& verdict : found.choice.verdicts)
     lines += text("  %s %s: %s\n", verdict.used ? "used    " : "not used", verdict.nic.c_str(), verdict.why.c_str());
+  for (const NotReady& nic : found.choice.absent)
+    lines += text("  not used %s: named in SHMEM_OFI_NICS, but %s\n", nic.name.c_str(), nic.why.c_str());
   if (const size_t each = config.env->ofi_rails_per_nic; each > 1)
     lines += text("  %zu rails on each (SHMEM_OFI_RAILS_PER_NIC)\n", each);
   return lines;

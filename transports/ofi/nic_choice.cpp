@@ -74,9 +74,29 @@ Reasons take_share(NicFilter& filter, const NicRequest& request) {
   return reasons;
 }
 
-Reasons choose(NicFilter& filter, const NicNames& names, const NicRequest& request) {
+/// The names whose NICs libfabric lists. Those that are only down go to `absent`, as long as one is left; a name that
+/// is unknown stays, and is an error of keep_named().
+std::vector<std::string> present(const std::vector<std::string>& names, const NicFilter& filter,
+                                 const NicRequest& request, std::vector<NotReady>& absent) {
+  std::vector<std::string> left;
+  for (const std::string& name : names) {
+    const auto why = std::find_if(request.not_ready.begin(), request.not_ready.end(),
+                                  [&](const NotReady& each) { return each.name == name; });
+    if (filter.knows(name) || why == request.not_ready.end())
+      left.push_back(name);
+    else
+      absent.push_back(*why);
+  }
+  if (!left.empty()) return left;
+  std::string reasons;
+  for (const NotReady& each : absent) reasons += (reasons.empty() ? "" : "; ") + each.name + ": " + each.why;
+  throw Error(text("SHMEM_OFI_NICS names no NIC that is up (%s): bring one up, or name others; available: %s",
+                   reasons.c_str(), filter.available().c_str()));
+}
+
+Reasons choose(NicFilter& filter, const NicNames& names, const NicRequest& request, std::vector<NotReady>& absent) {
   if (names.kind == NicNames::Kind::only) {
-    filter.keep_named(names.list(request.slot));
+    filter.keep_named(present(names.list(request.slot), filter, request, absent));
     return take_first(filter, request.max_rails ? request.max_rails : filter.fit().size(), "named in SHMEM_OFI_NICS");
   }
   if (names.kind == NicNames::Kind::except) filter.drop_named(names.list(0));
@@ -117,8 +137,9 @@ NicChoice choose_nics(std::span<const NicFacts> listed, const NicRequest& reques
   if (!request.provider.empty()) filter.keep_provider(request.provider);
   const NicNames names = names_of(request, filter);
   if (request.several_hosts) filter.keep_remote();
-  const Reasons reasons = choose(filter, names, request);
-  return {filter.fit(), verdicts_of(listed, filter, reasons)};
+  std::vector<NotReady> absent;
+  const Reasons reasons = choose(filter, names, request, absent);
+  return {filter.fit(), std::move(absent), verdicts_of(listed, filter, reasons)};
 }
 
 }  // namespace railshmem::ofi

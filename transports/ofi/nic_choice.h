@@ -13,6 +13,12 @@
 
 namespace railshmem::ofi {
 
+/// A NIC that this machine has but that cannot be used now.
+struct NotReady {
+  std::string name;
+  std::string why;
+};
+
 struct NicRequest {
   std::string provider;  ///< SHMEM_OFI_PROVIDER; empty = any
   std::string nics;      ///< SHMEM_OFI_NICS; empty = any
@@ -20,6 +26,7 @@ struct NicRequest {
   size_t max_rails = 0;                ///< SHMEM_OFI_MAX_RAILS
   std::vector<Place> pes = {Place{}};  ///< of this host, by slot
   size_t slot = 0;                     ///< this PE among them
+  std::vector<NotReady> not_ready{};   ///< of the NICs named
 };
 
 /// Why a NIC is used, or is not.
@@ -31,6 +38,7 @@ struct NicVerdict {
 
 struct NicChoice {
   std::vector<size_t> used;          ///< indices into the list, at least one, in the order of rails, one per NIC
+  std::vector<NotReady> absent;      ///< named, and not among `used` because they are not listed
   std::vector<NicVerdict> verdicts;  ///< those of `used` first, then other NICs of their provider, then other providers
 };
 

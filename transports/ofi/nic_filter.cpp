@@ -125,10 +125,13 @@ void NicFilter::keep_remote() {
              before.c_str()));
 }
 
+bool NicFilter::knows(const std::string& name) const {
+  return std::any_of(fit_.begin(), fit_.end(), [&](size_t entry) { return is_nic(listed_[entry], name); });
+}
+
 void NicFilter::must_know(const std::vector<std::string>& names) const {
   for (const std::string& name : names)
-    if (std::none_of(fit_.begin(), fit_.end(), [&](size_t entry) { return is_nic(listed_[entry], name); }))
-      throw Error(text("SHMEM_OFI_NICS names '%s'; available: %s", name.c_str(), available().c_str()));
+    if (!knows(name)) throw Error(text("SHMEM_OFI_NICS names '%s'; available: %s", name.c_str(), available().c_str()));
 }
 
 void NicFilter::drop_named(const std::vector<std::string>& names) {

@@ -41,6 +41,8 @@ class NicFilter {
   std::vector<size_t> all_by_rank() const;
   /// Why an entry was dropped; empty for an entry that is left.
   const std::string& why_dropped(size_t entry) const noexcept { return why_[entry]; }
+  /// Whether one of the NICs that are left has this name.
+  bool knows(const std::string& name) const;
   /// Distinct names of the NICs that are left, for messages.
   std::string available() const;
 

@@ -245,6 +245,26 @@ TEST(NicNames, WhatIsNotThereMayBeExcluded) {
   EXPECT_EQ(used(machine, request("", "^virbr0")), used(machine, request("")));
 }
 
+TEST(NicNames, WhatIsDownIsLeftOut) {
+  const MachineMap machine = laptop();
+  NicRequest wanted = request("", "eth7,wlan0,eth8,eth0");
+  wanted.not_ready = {
+      {"eth8", "its link is down"}, {"eth7", "it has no address"}, {"eth0", "it is listed all the same"}};
+  EXPECT_EQ(used(machine, wanted), (Names{"wlan0", "eth0"}));
+  const NicChoice choice = choose_nics(machine.listed, wanted);
+  ASSERT_EQ(choice.absent.size(), 2u);
+  EXPECT_EQ(choice.absent[0].name, "eth7");
+  EXPECT_EQ(choice.absent[1].why, "its link is down");
+  wanted.nics = "eth7,nonsense,wlan0";
+  EXPECT_NE(message_of(machine, wanted).find("SHMEM_OFI_NICS names 'nonsense'"), std::string::npos);
+  wanted.nics = "eth8,eth7";
+  EXPECT_EQ(message_of(machine, wanted)
+                .find("SHMEM_OFI_NICS names no NIC that is up (eth8: its link is down; eth7: it "
+                      "has no address): bring one up, or name others; available: "),
+            0u)
+      << message_of(machine, wanted);
+}
+
 TEST(NicNames, SemicolonsGiveEachPeAListInTurn) {
   const MachineMap machine = dgx_h100();
   const std::string value = "mlx5_0,mlx5_3;mlx5_6,mlx5_9";
