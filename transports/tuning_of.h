@@ -20,6 +20,7 @@ inline Tuning tuning_of(const Env& env) {
   tuning.rail_timeout_ns = static_cast<uint64_t>(env.rail_timeout_s * 1e9);
   tuning.staging_chunk = env.staging_chunk;
   tuning.staging_depth = env.staging_depth;
+  tuning.checks_data = env.check_data;
   tuning.keeps_order = !env.test_unordered;
   return tuning;
 }

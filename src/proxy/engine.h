@@ -57,8 +57,12 @@ class Engine final : public Network {
         npes_(config.npes),
         threads_(proxy_threads_of(*config.env)),
         cells_(config.env->ofi_slots),
-        host_config_{config.threads_share_host_calls ? HostThreads::several : HostThreads::one, config.oversubscribed,
-                     config.env->timeout_s, config.observer},
+        host_config_{config.threads_share_host_calls ? HostThreads::several : HostThreads::one,
+                     config.oversubscribed,
+                     config.env->timeout_s,
+                     config.observer,
+                     tuning.checks_data,
+                     config.flush_offset},
         loop_config_{.pe = config.pe,
                      .oversubscribed = config.oversubscribed,
                      .spin_ns = config.env->proxy_spin_us * 1000,
@@ -75,6 +79,8 @@ class Engine final : public Network {
         maps_neighbours_(config.env->staging_shared),
         payload_nbytes_(config.payload_nbytes),
         fabric_(std::forward<Args>(fabric)...) {
+    if (tuning.checks_data && config.device_heap())
+      throw Error("SHMEM_CHECK_DATA=1 looks after host memory only: unset it, or use SHMEM_HEAP_KIND=host");
     // One cell carries a message while another waits for its data; fewer would only ever answer `again`.
     if (cells_ < 4) throw Error(text("SHMEM_OFI_SLOTS is %zu; at least 4 are needed", cells_));
   }

@@ -2,6 +2,7 @@
 // The host endpoints: every data-path call of the network, and how a call waits.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 
 #include "src/base/cpu.h"
@@ -23,6 +24,8 @@ struct HostConfig {
   bool oversubscribed;
   double timeout_s;
   observe::Observer* observer = nullptr;  ///< counts what is posted; null: nobody counts
+  bool checks_data = false;               ///< data travels in messages
+  uint64_t spare_word = 0;                ///< offset of a word in every heap that nobody reads
 };
 
 template <Rail R>
@@ -52,6 +55,8 @@ class HostSide {
   void issue(Op& op) noexcept {
     Entry entry(*this);
     initiator_.choose_route(op);
+    if (config_.checks_data && (op.route == Route::whole || op.route == Route::pieces) && op.puts()) [[unlikely]]
+      return issue_in_messages(op);
     bool done = false;
     const bool waits = op.use == Local::awaited && !settles_at_once(op);
     if (waits) op.outcome.done = &done;
@@ -226,6 +231,29 @@ class HostSide {
         op.nbytes <= kMaxMessage || (op.kind == OpKind::put && op.nbytes <= initiator_.longest_copied());
     if (short_enough) op.use = Local::copied;
     return short_enough;
+  }
+
+  /// A put as messages: each is a put_signal, whose signal adds nothing to a spare word unless it is the caller's. The
+  /// caller has the source back at once.
+  [[gnu::noinline]] void issue_in_messages(const Op& op) noexcept {
+    const size_t longest = initiator_.traits().max_message - sizeof(PutSignalMessage);
+    wait_for_quiets(*op.context);
+    for (size_t at = 0; at < op.nbytes; at += longest) {
+      Op part = op;
+      part.kind = OpKind::put_signal;
+      part.route = Route::message;
+      part.use = Local::copied;
+      part.nbytes = std::min(longest, op.nbytes - at);
+      part.local = op.local + at;
+      part.remote.offset = op.remote.offset + at;
+      const bool signals = op.kind == OpKind::put_signal && at + part.nbytes == op.nbytes;
+      if (!signals) part.detail.signal = {SegmentId::heap, config_.spare_word, 0, SignalOp::add};
+      if (signals && at > 0) ++op.context->fences;  // behind all of the data
+      nudger_.nudge(op.remote.pe);
+      const Post posted = initiator_.issue(part, op.context->fences);
+      if (posted == Post::again || posted == Post::behind) insist(part, posted);
+      if (config_.observer) config_.observer->count(observe::Engine::posted, 1);
+    }
   }
 
   /// Repeats a post for which there was no room, or which a fence held back, until it is accepted.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include "src/proxy/post/lost_peers.h"
 #include "src/proxy/post/operation.h"
 #include "src/proxy/post/refused_messages.h"
+#include "src/proxy/post/seal.h"
 #include "src/proxy/rails/direct_memory.h"
 #include "src/proxy/rails/rail_set.h"
 #include "src/proxy/rails/tuning.h"
@@ -60,6 +62,7 @@ class Desk {
         cells(config.cells),
         words(rail_span.size(), config.npes),
         longest_by_rail_(rails.single() ? rails.traits().inject : 0) {
+    if (tuning.checks_data) rails.leave_room(kSealBytes, kMaxMessage);
     if (lost != nullptr) gone.prepare(config.npes, config.cells);
   }
   Desk(const Desk&) = delete;  // its users share it by reference
@@ -137,6 +140,7 @@ class Desk {
   /// Whether gets may be reads. Otherwise gets are requests for data. Such a request leaves no event of its own, so the
   /// rail must copy it.
   bool reads() const noexcept {
+    if (tuning.checks_data) return rails.traits().inject < sizeof(GetMessage);
     return rails.single() || rails.traits().reads_may_fail || rails.traits().inject < sizeof(GetMessage);
   }
 
@@ -204,7 +208,8 @@ class Desk {
       ++carrier->parts_left;
       return swallow(*carrier, r);
     }
-    const Post posted = rails[r].send({to, bytes, nbytes, carrier});
+    const Post posted =
+        tuning.checks_data ? send_sealed(r, to, bytes, nbytes, carrier) : rails[r].send({to, bytes, nbytes, carrier});
     if (posted == Post::ok && carrier != nullptr) {
       ++carrier->parts_left;
       carrier->flight = Flight::under_way;
@@ -235,6 +240,16 @@ class Desk {
     refused_.add(flaw, bytes, nbytes, rails[r].name(), now_ns());
   }
 
+  /// The length of a message without its seal. A damaged one of this job ends the job, because nothing in it can be
+  /// relied on, its sender least of all. Strangers seal nothing, and theirs are refused later.
+  [[gnu::noinline]] size_t open_seal(size_t r, const std::byte* bytes, size_t nbytes) const noexcept {
+    if (seal_holds(bytes, nbytes)) return nbytes - kSealBytes;
+    if (nbytes < sizeof(MessageHeader) || read_message<MessageHeader>(bytes).nonce() != letterhead.nonce) return nbytes;
+    die("a message of %zu bytes over rail %s was damaged on its way (SHMEM_CHECK_DATA=1 found that its checksum is "
+        "wrong): a NIC, a cable, a switch or the memory of a host is faulty; SHMEM_OFI_NICS can leave this rail out",
+        nbytes, rails[r].name().c_str());
+  }
+
   [[gnu::cold]] void log_cells() const {
     for (uint32_t i = 0; i < cells.size(); ++i) {
       const OpCell& cell = cells[i];
@@ -253,6 +268,19 @@ class Desk {
   }
 
  private:
+  /// Seals the message where it is if a carrier keeps it, else a copy, which the rail copies again.
+  [[gnu::noinline]] Post send_sealed(size_t r, Endpoint to, const std::byte* bytes, size_t nbytes,
+                                     OpCell* carrier) noexcept {
+    std::array<std::byte, kMaxMessage> copy;
+    std::byte* message = copy.data();
+    if (carrier != nullptr)
+      message = cells.buffer(*carrier);
+    else
+      std::memcpy(message, bytes, nbytes);
+    seal(message, nbytes);
+    return rails[r].send({to, message, nbytes + kSealBytes, carrier});
+  }
+
   [[gnu::noinline]] Ways ways_of_word(int pe, size_t first) const noexcept {
     const size_t bound = words.rail(pe);
     if (bound == kNoRail) return {first, rails.usable(pe)};

@@ -53,6 +53,13 @@ class RailSet {
 
   PathTable paths;
 
+  /// Keeps `nbytes` of each message free, for messages of at most `longest` bytes with them.
+  void leave_room(size_t nbytes, size_t longest) noexcept {
+    traits_.inject -= std::min(traits_.inject, nbytes);
+    traits_.max_message = std::min(traits_.max_message, longest);
+    traits_.max_message -= std::min(traits_.max_message, nbytes);
+  }
+
   size_t size() const noexcept { return rails_.size(); }
   bool single() const noexcept { return rails_.size() == 1; }
   R& operator[](size_t r) noexcept { return rails_[r]; }

@@ -42,6 +42,8 @@ struct Tuning {
   /// (SHMEM_STAGING_DEPTH).
   size_t staging_chunk = size_t{1} << 20;
   size_t staging_depth = 8;
+  /// Messages carry checksums, and data travels in messages (SHMEM_CHECK_DATA).
+  bool checks_data = false;
   /// Only tests set this to false, to prove that they see a signal that overtakes its data.
   bool keeps_order = true;
 };

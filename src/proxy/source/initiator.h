@@ -344,6 +344,7 @@ class Initiator {
           failed(event, r);
           break;
         case RailEvent::Kind::message:
+          if (desk_.tuning.checks_data) events[i].nbytes = desk_.open_seal(r, event.bytes, event.nbytes);
           take_message(event, r, on_request);
           desk_.rails[r].release(event);
           break;
@@ -415,7 +416,6 @@ class Initiator {
     else
       desk_.end(cell);
   }
-
   template <class OnRequest>
   void take_message(const RailEvent& event, size_t r, OnRequest&& on_request) noexcept {
     Flaw flaw = check_message(rules_, event.bytes, event.nbytes);

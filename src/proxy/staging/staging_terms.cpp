@@ -10,6 +10,9 @@ namespace railshmem {
 namespace {
 
 void compare(size_t pe, const StagingTerms& theirs, const StagingTerms& mine) {
+  if (theirs.checks_data != mine.checks_data)
+    throw Error(text("SHMEM_CHECK_DATA is %d on PE %zu and %d on this PE; set it alike on all PEs", theirs.checks_data,
+                     pe, mine.checks_data));
   for (size_t i = 0; i < kSegments; ++i) {
     if (theirs.kinds[i] == mine.kinds[i]) continue;
     const char* const which = name_of(static_cast<SegmentId>(i));
@@ -29,6 +32,7 @@ void compare(size_t pe, const StagingTerms& theirs, const StagingTerms& mine) {
 StagingTerms StagingTerms::of(std::span<const Segment> segments, const Tuning& tuning) noexcept {
   StagingTerms terms;
   for (const Segment& segment : segments) terms.kinds[static_cast<size_t>(segment.id)] = segment.kind;
+  terms.checks_data = tuning.checks_data;
   if (Staging::is_needed(segments)) terms.slot_nbytes = Staging::slot_nbytes(tuning);
   return terms;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all PEs must have alike to stage for each other. It travels behind the fabric's card and is compared at start.
+// What all PEs must have alike to stage for each other, and to read each other's messages. It travels behind the
+// fabric's card and is compared at start.
 #pragma once
 
 #include <array>
@@ -18,7 +19,8 @@ namespace railshmem {
 struct StagingTerms {
   uint64_t slot_nbytes = 0;  ///< 0: nothing is staged
   std::array<MemoryKind, kSegments> kinds{};
-  uint8_t unused[8 - kSegments] = {};
+  bool checks_data = false;  ///< messages end with a seal
+  uint8_t unused[7 - kSegments] = {};
   PeerFd area{};             ///< the file of the bounce area, for those of one host; of process -1: there is none
   uint64_t area_nbytes = 0;  ///< of the bounce area
 
