@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/single.h"
 
-#include <unistd.h>
-
 #include "src/base/error.h"
 
 namespace railshmem {
@@ -11,10 +9,6 @@ void SingleBootstrap::allgather(std::span<const std::byte> mine, std::span<std::
   if (all.size() != mine.size())
     throw Error(text("an exchange of %zu bytes with one PE has room for %zu", mine.size(), all.size()));
   if (!mine.empty()) std::memmove(all.data(), mine.data(), mine.size());
-}
-
-void SingleBootstrap::abort(int status, std::string_view) noexcept {
-  _exit(status);
 }
 
 }  // namespace railshmem

@@ -6,14 +6,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 
+#include "bootstrap/common/running_exchange.h"
 #include "bootstrap/common/variables.h"
 #include "bootstrap/local/protocol.h"
 
 namespace railshmem {
 namespace {
 
+/// oshrun answers at once, unless it is stopped or the machine has no time for it.
+constexpr double kAnswerSeconds = 10;
 constexpr const char* kRemedy = "start the program with: oshrun -n 2 program";
 
 /// A copy of the inherited descriptor, so that a second bootstrap in this process can use it again.
@@ -58,6 +62,7 @@ LocalBootstrap::~LocalBootstrap() {
 void LocalBootstrap::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
   if (all.size() != mine.size() * static_cast<size_t>(npes_))
     throw Error(text("an exchange of %zu bytes per PE among %d PEs has room for %zu", mine.size(), npes_, all.size()));
+  const RunningExchange running(mutex_, exchanging_);
   send(local::contribute, Bytes(mine.begin(), mine.end()));
   if (const auto answer = await(local::gathered, Deadline::of_limit(timeout_s_))) {
     if (answer->payload.size() != all.size())
@@ -75,20 +80,53 @@ void LocalBootstrap::barrier() {
   allgather({}, {});
 }
 
-void LocalBootstrap::abort(int status, std::string_view why) noexcept {
+/// oshrun answers when it has told all others: they see the end of this process later than the reason for it.
+void LocalBootstrap::tell_end(int status, std::string_view why) noexcept {
+  const Deadline deadline(kAnswerSeconds);
+  try {
+    for (bool asked = false;;) {
+      pollfd wait{stream_.fd(), POLLIN, 0};
+      {
+        const std::lock_guard lock(mutex_);
+        if (!asked && !end_) stream_.push(local::abort, Packer().add(status).add_text(why).take());
+        asked = true;
+        pump();
+        if (end_ || !stream_.open()) return;
+        if (stream_.has_output()) wait.events |= POLLOUT;
+      }
+      if (deadline.passed()) return;
+      poll(&wait, 1, deadline.slice_ms(kWaitSliceMs));
+    }
+  } catch (...) {  // out of memory: the exit status still ends the job unless it is 0
+  }
+}
+
+std::optional<JobEnd> LocalBootstrap::end_told() noexcept {
   try {
     const std::lock_guard lock(mutex_);
-    stream_.push(local::abort, Packer().add(status).add_text(why).take());
-    stream_.flush(1.0);
-  } catch (...) {  // out of memory: the exit status below still ends the job unless it is 0
+    look();
+    return end_;
+  } catch (...) {  // out of memory; the next call tries again
+    return std::nullopt;
   }
-  _exit(status);
+}
+
+void LocalBootstrap::await_news(int wake, int timeout_ms) noexcept {
+  pollfd waits[2] = {{wake, POLLIN, 0}, {-1, POLLIN, 0}};
+  {
+    const std::lock_guard lock(mutex_);
+    if (exchanging_)
+      timeout_ms = std::min(timeout_ms, kWaitSliceMs);
+    else if (stream_.open())
+      waits[1].fd = stream_.fd();
+  }
+  poll(waits, 2, timeout_ms);
 }
 
 std::optional<std::string> LocalBootstrap::failure() noexcept {
   try {
     const std::lock_guard lock(mutex_);
-    pump();
+    look();
     return failure_;
   } catch (...) {  // out of memory; the next call tries again
     return std::nullopt;
@@ -98,7 +136,7 @@ std::optional<std::string> LocalBootstrap::failure() noexcept {
 std::vector<int> LocalBootstrap::dead_pes() noexcept {
   try {
     const std::lock_guard lock(mutex_);
-    pump();
+    look();
     return dead_;
   } catch (...) {  // as in failure()
     return {};
@@ -108,7 +146,7 @@ std::vector<int> LocalBootstrap::dead_pes() noexcept {
 bool LocalBootstrap::told_to_end() noexcept {
   if (failure()) return true;
   const std::lock_guard lock(mutex_);
-  return told_to_end_;
+  return told_to_end_ || end_;
 }
 
 void LocalBootstrap::send(uint32_t kind, Bytes payload) {
@@ -119,6 +157,7 @@ void LocalBootstrap::send(uint32_t kind, Bytes payload) {
 std::optional<Frame> LocalBootstrap::await(uint32_t kind, Deadline deadline) {
   for (bool last = false;;) {
     pollfd wait{stream_.fd(), POLLIN, 0};
+    std::optional<JobEnd> end;
     {
       const std::lock_guard lock(mutex_);
       pump();
@@ -127,9 +166,11 @@ std::optional<Frame> LocalBootstrap::await(uint32_t kind, Deadline deadline) {
         answers_.pop_front();
         if (frame.kind == kind) return frame;
       }
-      if (failure_) throw Error(*failure_);
+      end = end_;
+      if (failure_ && !end) throw Error(*failure_);
       if (stream_.has_output()) wait.events |= POLLOUT;
     }
+    if (end) end_as_told(*end);
     if (last) return std::nullopt;
     poll(&wait, 1, deadline.slice_ms(kWaitSliceMs));
     last = deadline.passed();
@@ -143,6 +184,10 @@ void LocalBootstrap::pump() {
       if (!failure_) failure_ = Unpacker(frame->payload).get_text();
     } else if (frame->kind == local::lost) {
       dead_.push_back(Unpacker(frame->payload).get<int>());
+    } else if (frame->kind == local::end) {
+      Unpacker fields(frame->payload);
+      const int status = fields.get<int>();
+      end_ = JobEnd{status, fields.get<uint8_t>() != 0, {}};
     } else if (frame->kind == local::ending) {
       told_to_end_ = true;
     } else {

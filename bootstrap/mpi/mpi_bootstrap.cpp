@@ -122,10 +122,10 @@ class MpiBootstrap final : public Bootstrap {
     finish(request, "MPI_Ibarrier");
   }
 
-  [[noreturn]] void abort(int status, std::string_view) noexcept override {
+  void tell_end(int status, std::string_view) noexcept override {
     if (mpi_.usable()) MPI_Abort(mpi_.comm(), status);
-    _exit(status);
   }
+  bool telling_kills() const noexcept override { return true; }
 
  private:
   void must_be_usable() const {

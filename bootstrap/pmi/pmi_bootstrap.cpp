@@ -171,14 +171,13 @@ void PmiBootstrap::barrier() {
   }
 }
 
-void PmiBootstrap::abort(int status, std::string_view) noexcept {
+void PmiBootstrap::tell_end(int status, std::string_view) noexcept {
   try {
     wire_->send(text("cmd=abort exitcode=%d", status));
     // The process manager kills us; leaving earlier could make it report our exit instead of this status.
     poll(nullptr, 0, 2000);
   } catch (...) {  // the process manager is gone, and with it the job
   }
-  _exit(status);
 }
 
 }  // namespace railshmem

@@ -21,7 +21,8 @@ class PmiBootstrap final : public Bootstrap {
   int npes() const noexcept override { return npes_; }
   void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override;
   void barrier() override;
-  [[noreturn]] void abort(int status, std::string_view why) noexcept override;
+  void tell_end(int status, std::string_view why) noexcept override;
+  bool telling_kills() const noexcept override { return true; }
 
  private:
   void connect_port();

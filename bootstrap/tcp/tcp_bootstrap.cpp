@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include "bootstrap/common/running_exchange.h"
+
 namespace railshmem {
 
 TcpBootstrap::TcpBootstrap(tcp::Meeting meeting)
@@ -15,6 +17,7 @@ TcpBootstrap::TcpBootstrap(tcp::Meeting meeting)
 void TcpBootstrap::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
   if (all.size() != mine.size() * static_cast<size_t>(npes()))
     throw Error(text("an exchange of %zu bytes per PE among %d PEs has room for %zu", mine.size(), npes(), all.size()));
+  const RunningExchange running(mutex_, exchanging_);
   Bytes up = gather_up(mine);
   if (!has_parent()) {
     auto ordered = std::make_shared<Bytes>(all.size());

@@ -24,9 +24,11 @@ class TcpBootstrap final : public Bootstrap {
   int npes() const noexcept override { return tree_.npes; }
   void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override;
   void barrier() override;
-  [[noreturn]] void abort(int status, std::string_view why) noexcept override;
-  /// Also passes news of a death or an abort on to the neighbours; ends this process when the job was aborted.
+  void tell_end(int status, std::string_view why) noexcept override;
+  /// These three also pass news of a death or of the end on to the neighbours.
+  std::optional<JobEnd> end_told() noexcept override;
   std::optional<std::string> failure() noexcept override;
+  void await_news(int wake, int timeout_ms) noexcept override;
   void abandon() noexcept override;
 
  private:
@@ -45,7 +47,7 @@ class TcpBootstrap final : public Bootstrap {
   void hand_down(const std::shared_ptr<const Bytes>& all);
   /// One answer of every link of `from`, in order; throws Error naming the PEs of those that have none in time.
   std::vector<Bytes> await(std::span<Link> from, uint32_t kind, Deadline deadline);
-  void poll_links(int timeout_ms);
+  void poll_links(int timeout_ms, int wake = -1);
   [[noreturn]] void fail(const std::string& why) {
     const std::lock_guard lock(mutex_);
     give_up(why);
@@ -57,19 +59,29 @@ class TcpBootstrap final : public Bootstrap {
   /// Tells the other PEs why this one throws.
   [[noreturn]] void give_up(const std::string& why);
   void pump();
+  /// For other threads than the one in an exchange.
+  void look() {
+    if (!exchanging_) pump();
+  }
   void on_frame(Link& link, Frame frame);
   void note_death(const std::string& sentence, const Link* heard_from);
   void say_to_others(uint32_t kind, const Bytes& payload, const Link* except);
-  /// `sentence` says why to all PEs; empty where a program ends its job itself.
-  [[noreturn]] void end_with(int status, const std::string& sentence, const Link* heard_from);
+  /// The first end that is told counts.
+  void note_end(JobEnd end, const Link* heard_from);
+  /// Says to the neighbours that nothing more follows.
+  void close_output() noexcept;
+  /// Not under mutex_: until the neighbours have read what this PE has said, as far as they do in time.
+  void linger();
 
   double timeout_s_;
   int pe_;
   tcp::Tree tree_;
-  pid_t owner_;       ///< a forked child must not say goodbye in the PE's name
-  std::mutex mutex_;  ///< failure() and abort() may run beside an exchange
+  pid_t owner_;              ///< a forked child must not say goodbye in the PE's name
+  std::mutex mutex_;         ///< other threads may look for news beside an exchange
+  bool exchanging_ = false;  ///< see RunningExchange
   std::vector<Link> links_;
   std::optional<std::string> failure_;
+  std::optional<JobEnd> end_;
 };
 
 }  // namespace railshmem

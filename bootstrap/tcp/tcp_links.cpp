@@ -8,7 +8,6 @@
 #include <array>
 
 #include "bootstrap/tcp/tcp_bootstrap.h"
-#include "src/base/log.h"
 #include "src/base/pe_list.h"
 
 namespace railshmem {
@@ -39,24 +38,52 @@ TcpBootstrap::~TcpBootstrap() {
   }
 }
 
-void TcpBootstrap::abort(int status, std::string_view why) noexcept {
+void TcpBootstrap::tell_end(int status, std::string_view why) noexcept {
   try {
-    const std::lock_guard lock(mutex_);
-    end_with(status,
-             why == kGlobalExit ? std::string() : text("PE %d has ended the job: %s", pe_, std::string(why).c_str()),
-             nullptr);
+    JobEnd end{status, why.empty(),
+               why.empty() ? "" : text("PE %d has ended the job: %s", pe_, std::string(why).c_str())};
+    {
+      const std::lock_guard lock(mutex_);
+      note_end(std::move(end), nullptr);
+    }
+    linger();
   } catch (...) {  // out of memory: the neighbours notice that the connection breaks
   }
-  _exit(status);
+}
+
+std::optional<JobEnd> TcpBootstrap::end_told() noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    look();
+    return end_;
+  } catch (...) {  // out of memory; the next call tries again
+    return std::nullopt;
+  }
 }
 
 std::optional<std::string> TcpBootstrap::failure() noexcept {
   try {
     const std::lock_guard lock(mutex_);
-    pump();
+    look();
     return failure_;
   } catch (...) {  // out of memory; the next call tries again
     return std::nullopt;
+  }
+}
+
+void TcpBootstrap::await_news(int wake, int timeout_ms) noexcept {
+  try {
+    bool exchanging = false;
+    {
+      const std::lock_guard lock(mutex_);
+      exchanging = exchanging_;
+    }
+    if (exchanging)
+      Bootstrap::await_news(wake, std::min(timeout_ms, kWaitSliceMs));
+    else
+      poll_links(timeout_ms, wake);
+  } catch (...) {  // out of memory
+    Bootstrap::await_news(wake, timeout_ms);
   }
 }
 
@@ -66,19 +93,22 @@ void TcpBootstrap::abandon() noexcept {
 
 std::vector<Bytes> TcpBootstrap::await(std::span<Link> from, uint32_t kind, Deadline deadline) {
   for (bool last = false;; last = deadline.passed()) {
+    std::optional<JobEnd> end;
     {
       const std::lock_guard lock(mutex_);
       pump();
       const auto answered = [](const Link& link) { return !link.answers.empty(); };
       if (std::all_of(from.begin(), from.end(), answered)) return take_answers(from, kind);
+      end = end_;
       for (const Link& link : from)
-        if (!answered(link) && link.presence == Presence::left && !failure_)
+        if (!answered(link) && link.presence == Presence::left && !failure_ && !end)
           note_death(text("PE %d finished while PE %d waits for it in an exchange", link.pe, pe_), nullptr);
-      if (failure_) throw Error(*failure_);
-      if (last)
+      if (failure_ && !end) throw Error(*failure_);
+      if (last && !end)
         give_up(
             text("%s did not come to the exchange within %g s (SHMEM_TIMEOUT)", silent_pes(from).c_str(), timeout_s_));
     }
+    if (end) end_as_told(*end);
     poll_links(deadline.slice_ms(kWaitSliceMs));
   }
 }
@@ -113,8 +143,8 @@ void TcpBootstrap::give_up(const std::string& why) {
   throw Error(why);
 }
 
-void TcpBootstrap::poll_links(int timeout_ms) {
-  std::vector<pollfd> wait;
+void TcpBootstrap::poll_links(int timeout_ms, int wake) {
+  std::vector<pollfd> wait{{wake, POLLIN, 0}};
   {
     const std::lock_guard lock(mutex_);
     for (const Link& link : links_)
@@ -139,6 +169,7 @@ void TcpBootstrap::pump() {
     while (auto frame = link.stream.pop()) on_frame(link, std::move(*frame));
     if (!link.stream.open() && link.presence == Presence::here) {
       link.presence = Presence::left;
+      if (end_) continue;
       note_death(text("PE %d has died: its connection to PE %d broke", link.pe, pe_), &link);
     }
   }
@@ -149,10 +180,11 @@ void TcpBootstrap::on_frame(Link& link, Frame frame) {
     note_death(Unpacker(frame.payload).get_text(), &link);
   } else if (frame.kind == tcp::abort) {
     Unpacker payload(frame.payload);
-    const int status = payload.get<int>();
-    const std::string sentence = payload.get_text();
-    if (!sentence.empty()) log_error("%s", sentence.c_str());
-    end_with(status, sentence, &link);
+    JobEnd end;
+    end.status = payload.get<int>();
+    end.message = payload.get_text();
+    end.wanted = end.message.empty();
+    note_end(std::move(end), &link);
   } else if (frame.kind == tcp::goodbye) {
     link.presence = Presence::left;
   } else {
@@ -174,23 +206,28 @@ void TcpBootstrap::say_to_others(uint32_t kind, const Bytes& payload, const Link
   }
 }
 
-void TcpBootstrap::end_with(int status, const std::string& sentence, const Link* heard_from) {
-  say_to_others(tcp::abort, Packer().add(status).add_text(sentence).take(), heard_from);
+void TcpBootstrap::note_end(JobEnd end, const Link* heard_from) {
+  if (end_) return;
+  say_to_others(tcp::abort, Packer().add(end.status).add_text(end.message).take(), heard_from);
+  end_ = std::move(end);
+  close_output();
+}
+
+void TcpBootstrap::close_output() noexcept {
+  for (const Link& link : links_)
+    if (link.stream.fd() >= 0 && !link.stream.has_output()) shutdown(link.stream.fd(), SHUT_WR);
+}
+
+void TcpBootstrap::linger() {
   const Deadline deadline(kLastWordsSeconds);
-  for (Link& link : links_) {
-    link.stream.flush(deadline.slice_ms(1000) / 1e3);
-    if (link.stream.fd() >= 0) shutdown(link.stream.fd(), SHUT_WR);
-  }
-  // Unread bytes at exit would reset the connections and overtake the news.
-  for (Link& link : links_) {
-    while (link.stream.open() && !deadline.passed()) {
-      pollfd wait{link.stream.fd(), POLLIN, 0};
-      poll(&wait, 1, deadline.slice_ms(kWaitSliceMs));
-      link.stream.pump();
-    }
-  }
-  do_last_act();  // now that the others, too, are on their way out
-  _exit(status);
+  const auto heard = [this] {
+    const std::lock_guard lock(mutex_);
+    for (Link& link : links_) link.stream.pump();
+    close_output();
+    // Unread bytes at exit would reset the connections and overtake the news.
+    return std::none_of(links_.begin(), links_.end(), [](const Link& link) { return link.stream.open(); });
+  };
+  while (!heard() && !deadline.passed()) poll_links(deadline.slice_ms(kWaitSliceMs));
 }
 
 }  // namespace railshmem

@@ -15,7 +15,8 @@
 // init, init_thread and finalize are collective and nest: only the last finalize releases anything, an inner one is a
 // barrier. init_thread returns 0, or nonzero when the library could not start; init ends the process instead.
 // query_initialized and query_thread may be called at any time, from any thread. global_exit may be called by one PE
-// alone; it ends the whole job with that status.
+// alone; it tells all PEs to end and calls exit(status). Other PEs that wait in a call of the library end by exit, too;
+// those that compute end without their exit handlers, after a flush of stdio.
 #if !defined(__CUDACC_RTC__)
 RAILSHMEM_BEGIN_C
 /// Starts the library. Collective; ends the process when the library cannot start. OpenSHMEM 1.6, 9.1 and 9.2.

@@ -19,6 +19,7 @@
 #include "src/api/device_views.h"
 #include "src/base/error.h"
 #include "src/base/fds.h"
+#include "src/base/job_end.h"
 #include "src/base/log.h"
 #include "src/base/printable.h"
 #include "src/base/shm_files.h"
@@ -71,8 +72,7 @@ void disown_child() noexcept {
   set_absence(Absence::forked);
   // acquire: pairs with start(), which another thread may have been in.
   if (Bootstrap* bootstrap = g_bootstrap.exchange(nullptr, std::memory_order_acquire)) bootstrap->abandon();
-  set_abort_hook(nullptr);
-  set_last_act(nullptr);
+  set_end_hooks({});
   set_death_witness(nullptr);
   process().running.store(false, std::memory_order_relaxed);
 }
@@ -106,6 +106,7 @@ void remove_network_files_at_last() noexcept {
 /// peers learn from the missing goodbye that this PE has gone.
 void leave_at_exit() {
   if (is_forked_child()) return;
+  if (end_is_claimed()) return wait_for_the_end();
   Process& p = process();
   if (p.world) {
     // No warning where the launcher told this PE to end, or a PE died: the reason was printed then.
@@ -120,11 +121,23 @@ void leave_at_exit() {
   p.bootstrap.reset();
 }
 
-void abort_job(int status, const char* why) noexcept {
-  rescue_timeline();
-  remove_network_files();
-  // acquire: pairs with start(); the bootstrap is complete once its address is here.
-  if (Bootstrap* bootstrap = g_bootstrap.load(std::memory_order_acquire)) bootstrap->abort(status, why);
+// The hooks of the end. acquire, in both that read the bootstrap: pairs with start(); it is complete once its address
+// is here.
+void tell_end(int status, const char* why) noexcept {
+  if (Bootstrap* bootstrap = g_bootstrap.load(std::memory_order_acquire)) bootstrap->tell_end(status, why);
+}
+
+bool telling_kills() noexcept {
+  Bootstrap* bootstrap = g_bootstrap.load(std::memory_order_acquire);
+  return bootstrap && bootstrap->telling_kills();
+}
+
+void tidy(EndHooks::Cause cause) noexcept {
+  if (cause == EndHooks::Cause::own) rescue_timeline();
+  if (telling_kills())
+    remove_network_files();  // the others have not been told yet
+  else
+    remove_network_files_at_last();
 }
 
 void print_settings(const Env& env, const World& world, int pe) {
@@ -202,10 +215,9 @@ int start(int requested_thread_level, const BootstrapRequest& request) {
       pthread_atfork(nullptr, nullptr, disown_child);
     }
     set_log_pe(p.bootstrap->pe());
-    // release: pairs with abort_job().
+    // release: pairs with the hooks of the end.
     g_bootstrap.store(p.bootstrap.get(), std::memory_order_release);
-    set_abort_hook(abort_job);
-    set_last_act(remove_network_files_at_last);
+    set_end_hooks({tell_end, telling_kills, tidy});
     set_death_witness(dead_peer);
     warn_unknown_names(p.bootstrap->pe());
     WorldOptions options;
@@ -228,6 +240,7 @@ int start(int requested_thread_level, const BootstrapRequest& request) {
 }
 
 void finish() {
+  if (this_thread_ends()) return;  // called by an exit handler of the program
   if (t_world) return t_world->barrier("shmem_finalize");
   Process& p = process();
   const std::lock_guard lock(p.mutex);
@@ -276,13 +289,8 @@ World& world(const char* function) noexcept {
 
 void exit_all(int status) noexcept {
   if (is_forked_child()) die_forked_child("shmem_global_exit");
-  std::fflush(nullptr);
-  if (!t_world) claim_the_end();
-  rescue_timeline();
-  if (!t_world) remove_network_files();
-  if (t_world) t_world->bootstrap().abort(status, kGlobalExit);
-  if (Bootstrap* bootstrap = g_bootstrap.load(std::memory_order_acquire)) bootstrap->abort(status, kGlobalExit);
-  _exit(status);
+  if (t_world) t_world->bootstrap().tell_end(status, "");
+  end_wanted(status);
 }
 
 void bind_world(World* world) noexcept {

@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Start, exit and thread levels: every name of include/shmem/setup.h for these, and the old start_pes.
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <atomic>
-#include <cstdio>
 
 #include "src/api/entry.h"
 #include "src/api/job.h"
 #include "src/base/guard.h"
+#include "src/base/job_end.h"
 #include "src/base/log.h"
 
 using namespace railshmem;
 
 namespace {
+
+/// Writes what stdout holds, unless another thread uses it: a thread may keep its lock as long as it likes. Not
+/// fflush(nullptr), which waits for the locks of all files.
+void flush_stdout() noexcept {
+  if (ftrylockfile(stdout) != 0) return;
+  fflush(stdout);
+  funlockfile(stdout);
+}
 
 /// 0, or nonzero after printing why the library could not start.
 int try_start(const char* function, int requested, int* provided, const BootstrapRequest& request) noexcept {
@@ -29,9 +38,9 @@ int try_start(const char* function, int requested, int* provided, const Bootstra
 
 /// The finalize that start_pes implies.
 void finish_at_exit(int status, void*) {
-  if (is_forked_child()) return;
+  if (is_forked_child() || this_thread_ends()) return;
   // Now, because the launcher may end this PE as soon as another one has left with a nonzero status.
-  std::fflush(nullptr);
+  flush_stdout();
   if (status == 0) return job::finish();
   job::finish_failed(status);
 }

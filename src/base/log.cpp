@@ -7,9 +7,9 @@
 #include <atomic>
 #include <cstdarg>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
+#include "src/base/job_end.h"
 #include "src/base/printable.h"
 
 namespace railshmem {
@@ -19,10 +19,6 @@ std::atomic<LogLevel> g_level{LogLevel::warn};
 std::atomic<int> g_process_pe{-1};
 thread_local int t_pe = -1;
 std::atomic<uint64_t> g_warnings{0};
-std::atomic<AbortHook> g_abort_hook{nullptr};
-std::atomic<LastAct> g_last_act{nullptr};
-std::atomic<bool> g_ending{false};
-thread_local bool t_ending = false;
 
 /// "12345.678 ", the machine's uptime, for whoever has to compare what several PEs did; nothing below debug.
 void print_time(char* text, size_t nbytes) noexcept {
@@ -103,28 +99,6 @@ void log_report(const char* format, ...) noexcept {
   va_end(args);
 }
 
-void set_abort_hook(AbortHook hook) noexcept {
-  g_abort_hook.store(hook, std::memory_order_release);
-}
-
-void set_last_act(LastAct act) noexcept {
-  g_last_act.store(act, std::memory_order_release);
-}
-
-void do_last_act() noexcept {
-  // acquire: pairs with set_last_act; what the act uses is complete.
-  if (const LastAct act = g_last_act.load(std::memory_order_acquire)) act();
-}
-
-void claim_the_end() noexcept {
-  constexpr timespec kPause{0, 10'000'000};
-  constexpr int kTries = 3000;  // half a minute
-  // relaxed: nothing is handed over.
-  if (!t_ending && g_ending.exchange(true, std::memory_order_relaxed))
-    for (int i = 0; i < kTries; ++i) nanosleep(&kPause, nullptr);
-  t_ending = true;
-}
-
 void die(const char* format, ...) noexcept {
   char why[1024];
   va_list args;
@@ -135,11 +109,7 @@ void die(const char* format, ...) noexcept {
   va_end(again);
   print_line("error: ", format, args);
   va_end(args);
-  claim_the_end();
-  std::fflush(nullptr);
-  // acquire: pairs with set_abort_hook; without it the hook's own state may not be visible yet.
-  if (const AbortHook hook = g_abort_hook.exchange(nullptr, std::memory_order_acquire)) hook(kAbortStatus, why);
-  _exit(kAbortStatus);
+  end_with_error(why);
 }
 
 }  // namespace railshmem

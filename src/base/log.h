@@ -28,22 +28,6 @@ int log_pe() noexcept;
 /// Warnings printed so far by this process: test suites assert that it stays zero.
 uint64_t warnings_logged() noexcept;
 
-/// Called by die() to bring the whole job down; it must not return. One per process, the last one set wins.
-using AbortHook = void (*)(int status, const char* why) noexcept;
-void set_abort_hook(AbortHook hook) noexcept;
-
-/// What is done just before a bootstrap ends this process together with the job: it holds its locks then, so `act` asks
-/// it nothing. Null: nothing. One per process, the last one set wins.
-using LastAct = void (*)() noexcept;
-void set_last_act(LastAct act) noexcept;
-void do_last_act() noexcept;
-
-/// Status of a job that the library itself ends.
-inline constexpr int kAbortStatus = 1;
-
-/// Lets the first thread pass that ends the job, and that one again. Others wait for its end, which may take a while.
-void claim_the_end() noexcept;
-
 /// Prints an error and ends the whole job: for the data path, where the standard has no status to return.
 [[noreturn, gnu::cold, gnu::format(printf, 1, 2)]] void die(const char* format, ...) noexcept;
 

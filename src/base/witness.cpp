@@ -11,7 +11,7 @@ namespace {
 std::atomic<DeathWitness> g_witness{nullptr};
 
 constexpr timespec kPause{0, 10'000'000};
-constexpr int kTries = 50;  // half a second; the job is lost, so a clear message is worth the wait
+constexpr int kPausesPerTenth = 10;
 
 }  // namespace
 
@@ -20,10 +20,10 @@ void set_death_witness(DeathWitness witness) noexcept {
   g_witness.store(witness, std::memory_order_release);
 }
 
-std::string witnessed_death() noexcept {
+std::string witnessed_death(int tenths) noexcept {
   // acquire: pairs with set_death_witness().
   const DeathWitness witness = g_witness.load(std::memory_order_acquire);
-  for (int i = 0; witness && i < kTries; ++i) {
+  for (int i = 0; witness && i < tenths * kPausesPerTenth; ++i) {
     if (auto death = witness()) return *death;
     nanosleep(&kPause, nullptr);
   }

@@ -12,8 +12,11 @@ namespace railshmem {
 using DeathWitness = std::optional<std::string> (*)() noexcept;
 void set_death_witness(DeathWitness witness) noexcept;
 
-/// What the witness says, empty when it knows of no death. May take half a second: a process closes its connections,
-/// which is what a rail sees, some milliseconds before the kernel reports its end.
-std::string witnessed_death() noexcept;
+/// What the witness says, empty when it knows of no death. Asks for up to so many tenths of a second: a process closes
+/// its connections, which is what a rail sees, before the launcher or the kernel reports its end. Where another PE has
+/// ended the job, this process ends here, too.
+inline constexpr int kBeforeAnError = 15;  ///< the job is lost, so a clear message is worth the wait
+inline constexpr int kBesideWork = 5;
+std::string witnessed_death(int tenths = kBeforeAnError) noexcept;
 
 }  // namespace railshmem

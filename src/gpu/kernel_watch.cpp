@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/gpu/kernel_watch.h"
 
-#include <pthread.h>
-
 #include <chrono>
 #include <utility>
 
 #include "src/base/error.h"
+#include "src/base/job_end.h"
 #include "src/base/log.h"
 #include "src/base/pe_list.h"
 #include "src/plugin/device_access.h"
@@ -102,8 +101,7 @@ KernelWatch::~KernelWatch() {
 }
 
 void KernelWatch::run() noexcept {
-  pthread_setname_np(pthread_self(), "railshmem-gpu");
-  set_log_pe(pe_);
+  enter_library_thread("railshmem-gpu", pe_);
   std::unique_lock held(mutex_);
   while (!wake_.wait_for(held, kPeriod, [this] { return stop_; })) look();
   look();  // what failed last is told as well

@@ -13,15 +13,13 @@
 #include <vector>
 
 #include "src/base/env.h"
+#include "src/base/job_end.h"
 
 namespace railshmem {
 
-/// The `why` of abort() where the program itself ends its job: there is nothing to explain.
-inline constexpr std::string_view kGlobalExit = "shmem_global_exit";
-
 /// All PEs make one sequence of calls of allgather() and barrier(). Both throw Error naming the PE that does not answer
-/// within SHMEM_TIMEOUT. One thread at a time uses an object; any thread may call abort(), failure() and
-/// dead_pes().
+/// within SHMEM_TIMEOUT. One thread at a time uses an object; any thread may call tell_end(), end_told(),
+/// failure(), dead_pes() and await_news().
 class Bootstrap {
  public:
   virtual ~Bootstrap() = default;
@@ -31,9 +29,17 @@ class Bootstrap {
   /// Gathers `mine` of every PE, of one size, into `all`, in PE order.
   virtual void allgather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
   virtual void barrier() = 0;
-  /// Ends every process of the job, on all hosts, with `status`; called after the message was printed. `why` is that
-  /// message, or kGlobalExit.
-  [[noreturn]] virtual void abort(int status, std::string_view why) noexcept = 0;
+  /// Tells all PEs and the launcher that the job ends with `status`. `why`: the message that was printed; empty where
+  /// the program wants the end. Returns when the news is ahead of the end of this process, on its way to every PE, or
+  /// when that takes too long.
+  virtual void tell_end(int status, std::string_view why) noexcept = 0;
+  /// Whether the launcher answers tell_end() by killing all processes, this one included.
+  virtual bool telling_kills() const noexcept { return false; }
+  /// The end of the job, if another PE has told it. Asked before failure(): a wanted end looks like a death otherwise.
+  virtual std::optional<JobEnd> end_told() noexcept { return std::nullopt; }
+  /// Sleeps until something has come that end_told() or failure() should look at, `wake` is readable or the time is
+  /// over.
+  virtual void await_news(int wake, int timeout_ms) noexcept;
   /// A peer known to have died, as a sentence naming it; empty while none has. Cheap enough for every 10 ms.
   virtual std::optional<std::string> failure() noexcept { return std::nullopt; }
   /// The PEs that are known to have died, in jobs whose PEs go on without them. May know of none where failure() does.

@@ -2,14 +2,12 @@
 // What all proxy threads have: settings, a name, an end, and errands.
 #pragma once
 
-#include <pthread.h>
-
 #include <atomic>
 #include <functional>
 #include <string>
 #include <thread>
 
-#include "src/base/log.h"
+#include "src/base/job_end.h"
 #include "src/observe/observer.h"
 #include "src/proxy/errands.h"
 #include "src/proxy/kernel_pace.h"
@@ -37,8 +35,7 @@ class ProxyThread {
   ProxyThread(const std::string& name, const char* track, Sleeper& sleeper, const LoopConfig& config,
               std::function<void()> run)
       : sleeper_(sleeper), thread_([=, pe = config.pe, observer = config.observer] {
-          pthread_setname_np(pthread_self(), name.c_str());
-          set_log_pe(pe);
+          enter_library_thread(name.c_str(), pe);
           if (observer) observer->name_thread(track);
           run();
         }) {}

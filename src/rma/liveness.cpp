@@ -5,12 +5,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "src/base/cpu.h"
 #include "src/base/error.h"
 #include "src/base/fds.h"
+#include "src/base/job_end.h"
 
 namespace railshmem {
 namespace {
 
+// News through a launcher or a tree of busy PEs takes longer than the kernel's.
+constexpr uint64_t kExplanationNs = 1'000'000'000;
 constexpr size_t kLongList = 400;  // characters; some ten PEs
 
 bool has_ended(const UniqueFd& pidfd) noexcept {
@@ -36,8 +40,24 @@ Liveness::Liveness(Bootstrap& bootstrap, const std::vector<Process>& processes) 
   }
 }
 
+void Liveness::heed_end() noexcept {
+  if (const auto end = bootstrap_.end_told()) end_as_told(*end);
+}
+
 std::optional<std::string> Liveness::dead_peer() noexcept {
   if (leaving_.load(std::memory_order_relaxed)) return std::nullopt;
+  heed_end();
+  if (auto known = bootstrap_.failure()) return known;
+  std::string ended = ended_peers();
+  if (ended.empty()) return std::nullopt;
+  // relaxed: threads agree on a time, and nothing else is handed over.
+  const uint64_t now = now_ns();
+  uint64_t since = 0;
+  if (unexplained_since_ns_.compare_exchange_strong(since, now, std::memory_order_relaxed)) since = now;
+  return now - since < kExplanationNs ? std::nullopt : std::optional(std::move(ended));
+}
+
+std::string Liveness::ended_peers() const {
   // All of them: who died first takes others along, and only its own output tells why.
   std::string dead;
   int more = 0;
@@ -49,7 +69,7 @@ std::optional<std::string> Liveness::dead_peer() noexcept {
       dead += text("%sPE %d (pid %d on this host) has ended", dead.empty() ? "" : ", ", w.pe, static_cast<int>(w.pid));
   }
   if (more > 0) dead += text(", and %d more", more);
-  return dead.empty() ? bootstrap_.failure() : dead;
+  return dead;
 }
 
 std::vector<int> Liveness::dead_pes() noexcept {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether the peers of a waiting PE are still alive, from two witnesses: the kernel for processes of this host,
-// the bootstrap (launcher, tree of connections) for all. Asked only by waits that have lasted some milliseconds.
+// Whether the peers of a waiting PE are still alive, from two witnesses: the bootstrap (launcher, tree of connections)
+// for all, the kernel for processes of this host. Asked only by waits that have lasted some milliseconds.
 #pragma once
 
 #include <sys/types.h>
 
 #include <atomic>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,9 +26,13 @@ class Liveness {
   /// `bootstrap` must outlive this. Threads as PEs share a process and are not watched.
   Liveness(Bootstrap& bootstrap, const std::vector<Process>& processes);
 
-  /// The dead peers of this host as a sentence, else what the bootstrap has seen; empty while all live. Any thread may
-  /// call it.
+  /// What the bootstrap knows of a death, as a sentence, else the dead peers of this host; empty while all live. The
+  /// bootstrap is asked first: it knows whether a process has ended because the job was to end. Then this process ends,
+  /// too. What only the kernel tells counts once the bootstrap has had a second to explain it. Any thread may call it.
   std::optional<std::string> dead_peer() noexcept;
+
+  /// Ends this process if another PE has ended the job. Any thread may call it.
+  void heed_end() noexcept;
 
   /// Dead peers: those of this host, and those that the bootstrap has seen die. Any thread may call it.
   std::vector<int> dead_pes() noexcept;
@@ -48,8 +53,12 @@ class Liveness {
     pid_t pid;
     UniqueFd pidfd;
   };
+  /// The peers of this host that have ended, as a sentence.
+  std::string ended_peers() const;
+
   Bootstrap& bootstrap_;
   std::vector<Watched> watched_;
+  std::atomic<uint64_t> unexplained_since_ns_{0};  ///< first sight of a death that only the kernel tells
   std::atomic<bool> leaving_{false};
 };
 

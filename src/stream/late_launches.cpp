@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/stream/late_launches.h"
 
-#include <pthread.h>
 #include <time.h>
 
 #include <cstring>
 #include <new>
 
 #include "include/shmem/detail/portable.h"
+#include "src/base/job_end.h"
 #include "src/base/log.h"
 
 namespace railshmem {
@@ -33,8 +33,7 @@ LateLaunches::~LateLaunches() {
 }
 
 void LateLaunches::run() noexcept {
-  pthread_setname_np(pthread_self(), "railshmem-late");
-  set_log_pe(pe_);
+  enter_library_thread("railshmem-late", pe_);
   const auto* const record = reinterpret_cast<const FaultRecord*>(page_.get());
   for (; !stop_.load(std::memory_order_relaxed); nanosleep(&kPeriod, nullptr)) {
     // acquire: pairs with the release in record_fault().

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/world/loss_watch.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <chrono>
 
+#include "src/base/job_end.h"
 #include "src/base/log.h"
 
 namespace railshmem {
@@ -28,8 +27,7 @@ LossWatch::~LossWatch() {
 }
 
 void LossWatch::run() noexcept {
-  pthread_setname_np(pthread_self(), "railshmem-loss");
-  set_log_pe(pe_);
+  enter_library_thread("railshmem-loss", pe_);
   std::unique_lock held(mutex_);
   while (!wake_.wait_for(held, kPeriod, [this] { return stop_; })) look();
 }

@@ -12,7 +12,7 @@
 
 namespace railshmem {
 
-/// The counterpart of DeathWatch with SHMEM_SURVIVE. A kernel waits for what it has put, and the network may never hear
+/// The counterpart of JobWatch with SHMEM_SURVIVE. A kernel waits for what it has put, and the network may never hear
 /// of an operation to a dead peer again.
 class LossWatch {
  public:

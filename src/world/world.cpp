@@ -348,8 +348,8 @@ void World::fill_state() {
   liveness_ = std::make_unique<Liveness>(bootstrap_, processes);
   state_.liveness = liveness_.get();
   state_.calls_compared = env_.check;
-  if (network_ && !options_.pes_are_threads && env_.timeout_s > 0 && !env_.survive)
-    death_watch_ = std::make_unique<DeathWatch>(*liveness_, state_.me, env_.timeout_s);
+  if (state_.npes > 1 && !options_.pes_are_threads)
+    job_watch_ = std::make_unique<JobWatch>(bootstrap_, *liveness_, env_.survive ? 0 : env_.timeout_s);
   if (network_ && !options_.pes_are_threads && env_.survive)
     loss_watch_ = std::make_unique<LossWatch>(*liveness_, *network_, state_.me);
   if (options_.several_threads_call) lock_turns_ = std::make_unique<LockTurns>(state_, kLockClaimed);

@@ -27,9 +27,9 @@
 #include "src/rma/pe_state.h"
 #include "src/topology/node_layout.h"
 #include "src/world/attached_gpu.h"
-#include "src/world/death_watch.h"
 #include "src/world/heap_size.h"
 #include "src/world/identity.h"
+#include "src/world/job_watch.h"
 #include "src/world/loss_watch.h"
 #include "src/world/symmetric_memory.h"
 #include "src/world/teams.h"
@@ -120,9 +120,9 @@ class World {
   const std::unique_ptr<LateCopiers> copiers_ = std::make_unique<LateCopiers>();
   std::unique_ptr<SharedGlobals> globals_;
   std::unique_ptr<Network> network_;
-  std::string proxy_place_;                  ///< for describe(); empty: the proxy threads run where the PE does
-  std::unique_ptr<DeathWatch> death_watch_;  ///< null without a network, or without a limit of time
-  std::unique_ptr<LossWatch> loss_watch_;    ///< null without a network, or where a death ends the job
+  std::string proxy_place_;                ///< for describe(); empty: the proxy threads run where the PE does
+  std::unique_ptr<JobWatch> job_watch_;    ///< null in jobs of one PE, and where PEs are threads
+  std::unique_ptr<LossWatch> loss_watch_;  ///< null without a network, or where a death ends the job
   std::unique_ptr<LockTurns> lock_turns_;
   PeState state_;
   UserBuffers user_buffers_{state_};

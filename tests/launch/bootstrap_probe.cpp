@@ -15,9 +15,15 @@ namespace {
 
 using namespace railshmem;
 
-/// Waits as a PE in a barrier of the world layer does: by asking failure() every 10 ms.
+[[noreturn]] void end_job(Bootstrap& bootstrap, int status, std::string_view why) {
+  bootstrap.tell_end(status, why);
+  _exit(status);
+}
+
+/// Waits as a PE in a barrier of the world layer does: by asking end_told() and failure() every 10 ms.
 int wait_for_failure(Bootstrap& bootstrap, double seconds) {
   for (int look = 0; look < seconds * 100; ++look) {
+    if (const auto end = bootstrap.end_told()) end_job(bootstrap, end->status, end->message);
     if (const auto why = bootstrap.failure()) {
       std::fprintf(stderr, "PE %d learnt: %s\n", bootstrap.pe(), why->c_str());
       return 5;
@@ -34,8 +40,8 @@ int misbehave(Bootstrap& bootstrap, const std::string& how, int who) {
   if (bootstrap.pe() != who) return wait_for_failure(bootstrap, 10);
   if (how == "die-by-signal") std::abort();
   if (how == "exit-3") _exit(3);
-  if (how == "abort-7") bootstrap.abort(7, "asked to");
-  if (how == "abort-0") bootstrap.abort(0, "asked to");
+  if (how == "abort-7") end_job(bootstrap, 7, "asked to");
+  if (how == "abort-0") end_job(bootstrap, 0, "");
   if (how == "exit-early") _exit(0);
   throw Error("unknown misbehaviour " + how);
 }

@@ -22,6 +22,7 @@ namespace railshmem::oshrun {
 namespace {
 
 constexpr double kGraceSeconds = 1.0;  // for PEs to end with an error of their own, then to obey SIGTERM
+constexpr double kEndSeconds = 12.0;   // for PEs that were told the end; their own deadlines are shorter (job_end.cpp)
 constexpr int kTimeoutStatus = 124;    // as timeout(1)
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD};
 
@@ -135,7 +136,7 @@ void Job::step() {
   if (asked_ && phase_ == Phase::running) {
     const int others = running_ - (pes_[static_cast<size_t>(asked_->pe)].running ? 1 : 0);
     if (asked_->status != 0 && others > 0) say("PE %d ends the job with status %d", asked_->pe, asked_->status);
-    decide(asked_->status, Phase::asked);
+    end_as_asked();
   }
 }
 
@@ -179,7 +180,8 @@ void Job::on_exit(int pe, pid_t pid, int wait_status) {
   self.running = false;
   --running_;
   rendezvous_.leave(pe);
-  if (phase_ != Phase::running || (asked_ && asked_->pe == pe)) return;
+  // Who wants the end decides the status. An error may be the consequence of the exit that comes here.
+  if (phase_ != Phase::running || (asked_ && (asked_->wanted || asked_->pe == pe))) return;
   const int status = exit_status_of(wait_status);
   const std::string how = name(pe, pid) + " " + describe(wait_status);
   if (status != 0 && options_.survive && forwarded_ == 0) {
@@ -212,13 +214,34 @@ void Job::on_message(int pe, Frame frame) {
       on_contribution(pe, std::move(frame.payload));
     } else if (frame.kind == local::who) {
       send(pe, local::missing, Packer().add_text(rendezvous_.missing()).take());
-    } else if (frame.kind == local::abort && phase_ == Phase::running) {
-      const int status = Unpacker(frame.payload).get<int>() & 0xff;
-      if (!asked_) asked_ = Asked{pe, status};
+    } else if (frame.kind == local::abort) {
+      on_abort(pe, frame);
     }
   } catch (const Error& e) {
     tell_all(e.what());
   }
+}
+
+void Job::on_abort(int pe, const Frame& frame) {
+  Unpacker fields(frame.payload);
+  const int status = fields.get<int>() & 0xff;
+  const bool wanted = fields.get_text().empty();
+  if (phase_ != Phase::running) return send(pe, local::end, end_message());  // it waits for an answer
+  if (!asked_ || (wanted && !asked_->wanted)) asked_ = Asked{pe, status, wanted};
+}
+
+Bytes Job::end_message() const {
+  const bool wanted = asked_ && asked_->wanted;
+  return Packer().add(status_).add(static_cast<uint8_t>(wanted)).take();
+}
+
+void Job::end_as_asked() {
+  decide(asked_->status, Phase::told);
+  send_to_all(local::end, std::make_shared<const Bytes>(end_message()));
+  // Those that do not listen are not waited for long: they have not started the library, or have left it.
+  const bool all_listen =
+      std::all_of(pes_.begin(), pes_.end(), [](const Pe& pe) { return !pe.running || pe.member == Member::joined; });
+  if (all_listen) next_phase_ = Deadline(kEndSeconds);
 }
 
 void Job::on_contribution(int pe, Bytes bytes) {

@@ -20,12 +20,13 @@ class Job final : public RemoteEvents {
   int run();
 
  private:
-  /// How the job ends: PEs are told, then asked (SIGTERM), then killed, each after a second.
+  /// How the job ends: PEs are told, then asked (SIGTERM), then killed.
   enum class Phase : uint8_t { running, told, asked, killed };
   enum class Member : uint8_t { stranger, joined, finished };  ///< has it said hello, goodbye?
 
   struct Asked {
     int pe, status;
+    bool wanted;  ///< by the program; an error otherwise
   };
   struct Pe {
     bool running = true;
@@ -49,6 +50,10 @@ class Job final : public RemoteEvents {
   /// The job is over: remembers the first status given.
   void decide(int status, Phase next);
   void tell_all(const std::string& why);
+  void on_abort(int pe, const Frame& frame);
+  Bytes end_message() const;
+  /// A PE has ended the job: the others end by themselves.
+  void end_as_asked();
   void announce_end();
   void advance();
 

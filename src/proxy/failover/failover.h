@@ -390,7 +390,7 @@ class Failover {
   }
 
   /// Whether a peer is known to have died, in a job whose PEs do not go on without it.
-  bool death_ends_job() const noexcept { return desk_.lost == nullptr && !witnessed_death().empty(); }
+  bool death_ends_job() const noexcept { return desk_.lost == nullptr && !witnessed_death(kBesideWork).empty(); }
 
   [[noreturn, gnu::cold]] void die_unreachable(size_t r, int pe) noexcept {
     const std::string death = witnessed_death();

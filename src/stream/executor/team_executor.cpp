@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/stream/executor/team_executor.h"
 
-#include <pthread.h>
-
 #include <utility>
 
 #include "src/base/cpu.h"
+#include "src/base/job_end.h"
 #include "src/base/log.h"
 #include "src/base/yield.h"
 #include "src/stream/executor/call_word.h"
@@ -27,8 +26,7 @@ void TeamExecutor::leave(const char* why) noexcept {
 }
 
 void TeamExecutor::run() noexcept {
-  pthread_setname_np(pthread_self(), "railshmem-coll");
-  set_log_pe(config_.pe);
+  enter_library_thread("railshmem-coll", config_.pe);
   if (config_.begin) config_.begin();
   begun_.store(true, std::memory_order_release);  // release: pairs with leave()
   uint64_t idle_since = now_ns();

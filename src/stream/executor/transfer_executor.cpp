@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/stream/executor/transfer_executor.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "src/base/cpu.h"
+#include "src/base/job_end.h"
 #include "src/base/log.h"
 #include "src/base/yield.h"
 #include "src/stream/executor/call_word.h"
@@ -39,8 +38,7 @@ void TransferExecutor::leave(const char* why) noexcept {
 }
 
 void TransferExecutor::run() noexcept {
-  pthread_setname_np(pthread_self(), "railshmem-puts");
-  set_log_pe(config_.pe);
+  enter_library_thread("railshmem-puts", config_.pe);
   if (config_.begin) config_.begin();
   uint64_t idle_since = now_ns();
   while (!stop_.load(std::memory_order_relaxed) || under_way_ > 0) {

@@ -6,6 +6,8 @@
 
 #include <thread>
 
+#include "src/base/job_end.h"
+
 namespace railshmem {
 namespace {
 
@@ -18,7 +20,7 @@ void slow_end(int, const char*) noexcept {
 TEST(Die, TheSecondThreadLetsTheFirstFinish) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto two_errors = [] {
-    set_abort_hook(slow_end);
+    set_end_hooks({.tell = slow_end});
     std::thread second([] {
       usleep(100000);
       die("the second error");
@@ -31,7 +33,7 @@ TEST(Die, TheSecondThreadLetsTheFirstFinish) {
 TEST(Die, AnErrorInTheEndEndsAtOnce) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto error_in_the_hook = [] {
-    set_abort_hook([](int, const char*) noexcept { die("the hook failed"); });
+    set_end_hooks({.tell = [](int, const char*) noexcept { die("the hook failed"); }});
     alarm(10);
     die("the first error");
   };

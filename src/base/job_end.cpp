@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/base/job_end.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+
+#include "src/base/log.h"
+#include "src/base/signal_actions.h"
+
+namespace railshmem {
+namespace {
+
+// Deadlines of the steps, in seconds. oshrun waits a little longer than all together before it sends SIGTERM.
+constexpr int kTellSeconds = 12;  // the bootstraps give up earlier, each with its own limit
+constexpr int kTidySeconds = 5;   // a timeline may have to be written
+constexpr int kExitSeconds = 5;   // exit handlers, destructors of static objects, stdio
+constexpr int kFlushSeconds = 2;
+/// A thread of the program that waits in a call of the library looks for news every 20 ms. It may run exit handlers; a
+/// thread of the library that hears the news first leaves it this time.
+constexpr timespec kPause{0, 10'000'000};
+constexpr int kPausesForProgram = 50;
+constexpr int kPausesForOthers = 3000;  // half a minute: more than all steps take
+
+std::atomic<decltype(EndHooks::tell)> g_tell{nullptr};
+std::atomic<decltype(EndHooks::telling_kills)> g_telling_kills{nullptr};
+std::atomic<decltype(EndHooks::tidy)> g_tidy{nullptr};
+std::atomic<bool> g_ending{false};
+thread_local bool t_ending = false;
+thread_local bool t_library_thread = false;
+
+/// Read by a signal handler and by whoever comes to the last exit handler.
+std::atomic<int> g_status{kAbortStatus};
+enum class Exit : uint8_t { not_by_us, exiting, exiting_and_tells };
+std::atomic<Exit> g_exit{Exit::not_by_us};
+
+void leave_now(int) {
+  _exit(g_status.load(std::memory_order_relaxed));
+}
+
+void handle(int signal, void (*handler)(int)) noexcept {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  sigaction(signal, &action, nullptr);
+}
+
+/// Whatever hangs from here on, the process ends in `seconds`. By a signal, because this needs no memory, no lock and
+/// no other thread.
+void end_within(int seconds) noexcept {
+  handle(SIGALRM, leave_now);
+  sigset_t alarm_only;
+  sigemptyset(&alarm_only);
+  sigaddset(&alarm_only, SIGALRM);
+  pthread_sigmask(SIG_UNBLOCK, &alarm_only, nullptr);
+  const itimerval once{{0, 0}, {seconds, 0}};
+  setitimer(ITIMER_REAL, &once, nullptr);
+}
+
+// acquire, in the three functions: pairs with set_end_hooks(); what the hooks use is complete.
+bool telling_kills() noexcept {
+  const auto hook = g_telling_kills.load(std::memory_order_acquire);
+  return hook && hook();
+}
+
+void tell(int status, const char* why) noexcept {
+  end_within(kTellSeconds);
+  if (const auto hook = g_tell.load(std::memory_order_acquire)) hook(status, why);
+}
+
+void tidy(EndHooks::Cause cause) noexcept {
+  end_within(kTidySeconds);
+  if (const auto hook = g_tidy.load(std::memory_order_acquire)) hook(cause);
+}
+
+void* flush(void*) {
+  block_signals();
+  std::fflush(nullptr);
+  return nullptr;
+}
+
+/// Writes what stdio holds, by a thread of its own: other threads may have the lock of a FILE as long as they like.
+/// Gives up after `seconds`; that thread may keep locks of stdio then, so only the end of the process may follow.
+void flush_output(int seconds) noexcept {
+  timespec until{};
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += seconds;
+  pthread_t thread{};
+  if (pthread_create(&thread, nullptr, flush, nullptr) != 0) {
+    if (t_ending) std::fflush(nullptr);  // under the deadline of the end
+    return;
+  }
+  if (pthread_clockjoin_np(thread, nullptr, CLOCK_MONOTONIC, &until) != 0) pthread_detach(thread);
+}
+
+/// The first handler that is registered is the last to run: behind the destructors of static objects, before those of
+/// libraries whose threads still run.
+void finish_exit() {
+  const Exit how = g_exit.load(std::memory_order_relaxed);
+  if (how == Exit::not_by_us) return;
+  const int status = g_status.load(std::memory_order_relaxed);
+  flush_output(kFlushSeconds);
+  if (how == Exit::exiting_and_tells) tell(status, "");
+  _exit(status);
+}
+
+[[gnu::constructor]] void register_first_handler() {
+  std::atexit(finish_exit);
+}
+
+/// From here on this thread ends the process, with `status`.
+void begin(int status) noexcept {
+  if (t_ending) {  // an exit handler, or a step of the end, has come here again: the first status counts
+    flush_output(kFlushSeconds);
+    leave_now(0);
+  }
+  claim_the_end();
+  g_status.store(status, std::memory_order_relaxed);
+}
+
+[[noreturn]] void end_by_exit(int status, EndHooks::Cause cause) noexcept {
+  const bool kills = telling_kills();
+  if (!kills) tell(status, "");
+  tidy(cause);
+  g_exit.store(kills ? Exit::exiting_and_tells : Exit::exiting, std::memory_order_relaxed);
+  end_within(kExitSeconds);
+  std::exit(status);
+}
+
+[[noreturn]] void end_by_flush(int status, const char* why, EndHooks::Cause cause) noexcept {
+  const bool kills = telling_kills();
+  if (!kills) tell(status, why);
+  tidy(cause);
+  end_within(2 * kFlushSeconds);
+  flush_output(kFlushSeconds);
+  if (kills) tell(status, why);
+  _exit(status);
+}
+
+/// Leaves the end to a thread of the program that waits in a call, where there is one.
+void wait_for_program() noexcept {
+  for (int i = 0; i < kPausesForProgram && !end_is_claimed(); ++i) nanosleep(&kPause, nullptr);
+}
+
+}  // namespace
+
+// release: pairs with the functions that call the hooks.
+void set_end_hooks(const EndHooks& hooks) noexcept {
+  g_telling_kills.store(hooks.telling_kills, std::memory_order_release);
+  g_tidy.store(hooks.tidy, std::memory_order_release);
+  g_tell.store(hooks.tell, std::memory_order_release);
+}
+
+void enter_library_thread(const char* name, int pe) noexcept {
+  t_library_thread = true;
+  pthread_setname_np(pthread_self(), name);
+  set_log_pe(pe);
+}
+
+void claim_the_end() noexcept {
+  // relaxed: nothing is handed over.
+  if (!t_ending && g_ending.exchange(true, std::memory_order_relaxed))
+    for (int i = 0; i < kPausesForOthers; ++i) nanosleep(&kPause, nullptr);
+  t_ending = true;
+}
+
+bool end_is_claimed() noexcept {
+  return g_ending.load(std::memory_order_relaxed);
+}
+bool this_thread_ends() noexcept {
+  return t_ending;
+}
+
+void wait_for_the_end() noexcept {
+  for (int i = 0; i < kPausesForOthers && g_exit.load(std::memory_order_relaxed) == Exit::not_by_us && !t_ending; ++i)
+    nanosleep(&kPause, nullptr);
+}
+
+void end_wanted(int status) noexcept {
+  begin(status);
+  end_by_exit(status, EndHooks::Cause::own);
+}
+
+void end_with_error(const char* why) noexcept {
+  begin(kAbortStatus);
+  end_by_flush(kAbortStatus, why, EndHooks::Cause::own);
+}
+
+void end_as_told(const JobEnd& told) noexcept {
+  if (t_library_thread) wait_for_program();
+  begin(told.status);
+  if (!told.message.empty()) log_error("%s", told.message.c_str());
+  if (!told.wanted || t_library_thread) end_by_flush(told.status, told.message.c_str(), EndHooks::Cause::told);
+  // Other threads of the program run on while its static objects are destroyed. What they then do wrong does not change
+  // the status.
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) handle(signal, leave_now);
+  end_by_exit(told.status, EndHooks::Cause::told);
+}
+
+}  // namespace railshmem
