@@ -26,7 +26,7 @@ bool is_readable(const UniqueFd& fd) noexcept {
 }  // namespace
 
 JobWatch::JobWatch(Bootstrap& bootstrap, Liveness& liveness, double patience_s)
-    : bootstrap_(bootstrap), liveness_(liveness), patience_s_(patience_s), stop_(eventfd(0, EFD_CLOEXEC)) {
+    : bootstrap_(bootstrap), liveness_(liveness), patience_s_(patience_s), stop_(UniqueFd(eventfd(0, EFD_CLOEXEC))) {
   check_errno(static_cast<bool>(stop_), "eventfd");
   thread_ = std::thread([this] { run(); });
 }
