@@ -33,16 +33,20 @@ class TeamScratches {
     uint64_t number = 0;                   ///< by which graphs hold it; never used again
     size_t holds = 0;                      ///< graphs that captured its calls; with mutex_
     uint64_t capture = 0;                  ///< the capture that has added the last of these
+    bool closing = false;                  ///< leave() closes it; with mutex_
   };
 
   void hold(Kept& kept, const CapturedGraph& graph) noexcept;
+  void count(Kept& kept, int more) noexcept;
+  Kept end_closing(uint64_t number, bool closed) noexcept;
   void leave(Kept& kept) noexcept;
   void take_notes() noexcept;
+  bool are_held() noexcept;
 
   DeviceMemory& memory_;
   const bool has_graphs_;  ///< the driver tells of captures
   GraphHolds graphs_;
-  std::mutex mutex_;
+  std::mutex mutex_;  ///< of the lists and counts; nothing that waits for the driver is called with it
   uint64_t last_number_ = 0;
   std::vector<Kept> by_slot_;
   std::vector<Kept> left_;  ///< of teams that are gone, but graphs are not

@@ -154,6 +154,16 @@ if(RAILSHMEM_HAVE_OFI)
   fault_test(two_streams.at_once ${two_streams} --expect "two streams use SHMEM_TEAM_WORLD at once" --expect cudaStreamWaitEvent
              ${two_streams_job} at_once)
   fault_test(two_streams.in_turn ${two_streams} --env SHMEM_TIMEOUT=30 --status 0 --forbid error ${two_streams_job} in_turn)
+
+  # Threads that wait in the driver, since the queues of their streams are full.
+  add_executable(fault_full_queues full_queues.c)
+  set_target_properties(fault_full_queues PROPERTIES OUTPUT_NAME full_queues)
+  target_link_libraries(fault_full_queues PRIVATE RailSHMEM::shmem Threads::Threads ${CMAKE_DL_LIBS})
+  add_dependencies(fault_full_queues railshmem_fake_cuda)
+  target_compile_options(fault_full_queues PRIVATE -Wall -Wextra $<$<BOOL:${RAILSHMEM_WERROR}>:-Werror>)
+  fault_test(stream_full_queues ${two_streams} --env SHMEM_TIMEOUT=30 --env RAILSHMEM_FAKE_QUEUE=1 --status 0
+             --expect "PE 0: all calls have run" --expect "PE 1: all calls have run" --forbid error
+             COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_full_queues>)
   # Graphs that are launched too late, of collectives between nodes.
   foreach(late ${late_whats})
     string(REPLACE ":" ";" late "${late}")

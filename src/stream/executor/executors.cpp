@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/stream/executor/executors.h"
 
+#include <algorithm>
 #include <exception>
 #include <iterator>
 #include <utility>
@@ -33,7 +34,11 @@ Executors::~Executors() {
   constexpr const char* kWhy = "shmem_finalize has been called";
   for (auto& [team, work] : works_) left_.push_back(std::move(work));
   works_.clear();
-  if (await_graphs([this] { return !sweep_left(); })) return;
+  const auto gone = [this] {
+    sweep_left();
+    return left_.empty();
+  };
+  if (await_graphs(gone)) return;
   log_warn(
       "graphs live on that captured collectives between nodes; do not launch them, and destroy them before "
       "shmem_finalize");
@@ -47,21 +52,36 @@ Executors::~Executors() {
   }
 }
 
-/// A graph that outlives its team writes the word at every replay, so words of captured calls are never given again.
-Executors::Word Executors::new_word() {
-  if (free_words_.empty()) {
-    const CallPage& page = *pages_.emplace_back(std::make_unique<CallPage>(gpu_, kPageBytes));
-    for (size_t at = 0; at < kPageBytes / sizeof(cuda::CallWord); at += kWordDistance)
-      free_words_.push_back({page.host() + at, page.device() + at});
-  }
+std::optional<Executors::Word> Executors::take_free_word() {
+  const std::lock_guard lock(mutex_);
+  if (free_words_.empty()) return std::nullopt;
   const Word word = free_words_.back();
   free_words_.pop_back();
   return word;
 }
 
-Executors::TeamWork& Executors::work_of(const Team& team) {
+/// A graph that outlives its team writes the word at every replay, so words of captured calls are never given again.
+Executors::Word Executors::new_word() {
+  if (const std::optional<Word> free = take_free_word()) return *free;
+  auto page = std::make_unique<CallPage>(gpu_, kPageBytes);
+  const Word first{page->host(), page->device()};
+  const std::lock_guard lock(mutex_);
+  for (size_t at = kWordDistance; at < kPageBytes / sizeof(cuda::CallWord); at += kWordDistance)
+    free_words_.push_back({page->host() + at, page->device() + at});
+  pages_.push_back(std::move(page));
+  return first;
+}
+
+Executors::TeamWork* Executors::find_work(const Team& team) {
+  const std::lock_guard lock(mutex_);
   const auto found = works_.find(team.handle());
-  if (found != works_.end()) return found->second;
+  return found == works_.end() ? nullptr : &found->second;
+}
+
+/// Without the lock: the driver may let what is made here wait until streams are idle, and they may wait for calls of
+/// other teams that other threads are about to give.
+Executors::TeamWork& Executors::work_of(const Team& team) {
+  if (TeamWork* const work = find_work(team)) return *work;
   before_threads_();
   const Word word = new_word();
   Team& twin = twin_of_(team);
@@ -70,26 +90,32 @@ Executors::TeamWork& Executors::work_of(const Team& team) {
   auto executor = std::make_unique<TeamExecutor>(TeamExecutor::Config{
       word.host, team.state.me, name_of(team), team.state.spin.share_cpus, [this] { cuda::adopt_thread(working_gpu_); },
       [&twin](const StreamedCollective& call) { call.run(twin); }});
+  const std::lock_guard lock(mutex_);
   return works_.emplace(team.handle(), TeamWork{word, std::move(executor), std::make_unique<GraphCalls>()})
       .first->second;
 }
 
-/// Ends the executors of teams that are gone, once no graph holds a call of theirs. Returns whether some are left.
-bool Executors::sweep_left() noexcept {
+/// Executors of teams that are gone, and of which no graph holds a call any more. They end with the result.
+std::vector<Executors::TeamWork> Executors::sweep_left() noexcept {
+  std::vector<TeamWork> over;
+  const std::lock_guard lock(mutex_);
   for (TeamWork& work : left_) sweep(work);
-  std::erase_if(left_, [](const TeamWork& work) { return !work.executor->calls().has_replayed(); });
-  return !left_.empty();
+  const auto held = [](const TeamWork& work) { return work.executor->calls().has_replayed(); };
+  const auto first_over = std::partition(left_.begin(), left_.end(), held);
+  std::move(first_over, left_.end(), std::back_inserter(over));
+  left_.erase(first_over, left_.end());
+  return over;
 }
 
 void Executors::add(StreamedCollective call, const Coll& coll, cuda::Stream stream) noexcept {
   try {
     if (log_enabled(LogLevel::debug)) log_debug("%s: %s", coll.function, explain(coll).c_str());
     const Lifetime lifetime = side_.is_captured(stream) ? Lifetime::replayed : Lifetime::once;
-    const std::lock_guard lock(mutex_);
     TeamWork& work = work_of(coll.team);
     sweep(work);
     const uint32_t number =
         work.executor->calls().add(std::make_shared<const StreamedCollective>(std::move(call)), lifetime);
+    // Without a lock: the driver makes the caller wait while the stream's queue is full.
     side_.ask_host(work.word.device, number, stream);
     if (lifetime == Lifetime::replayed) work.graphs->hold(gpu_, stream, number);
   } catch (const std::exception& error) {
@@ -108,21 +134,31 @@ std::string Executors::explain(const Coll& coll) {
       team.state.lots[1] ? team.state.lots[1]->nbytes() / 2 : 0);
 }
 
-void Executors::leave(const Team& team) noexcept {
+std::optional<Executors::TeamWork> Executors::take_work(const Team& team) {
   const std::lock_guard lock(mutex_);
   const auto found = works_.find(team.handle());
-  if (found == works_.end()) return;
+  if (found == works_.end()) return std::nullopt;
   TeamWork work = std::move(found->second);
   works_.erase(found);
-  sweep_left();
-  sweep(work);
-  if (work.executor->calls().has_replayed()) {
-    work.executor->leave("its team has been destroyed");
-    left_.push_back(std::move(work));
-    return;
-  }
-  work.executor.reset();
-  free_words_.push_back(work.word);
+  return work;
+}
+
+/// Without the lock where a thread is waited for.
+void Executors::leave(const Team& team) noexcept {
+  std::optional<TeamWork> work = take_work(team);
+  if (!work) return;
+  sweep(*work);
+  const bool is_held = work->executor->calls().has_replayed();
+  if (is_held)
+    work->executor->leave("its team has been destroyed");
+  else
+    work->executor.reset();
+  const std::vector<TeamWork> over = sweep_left();
+  const std::lock_guard lock(mutex_);
+  if (is_held)
+    left_.push_back(std::move(*work));
+  else
+    free_words_.push_back(work->word);
 }
 
 }  // namespace railshmem

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "src/stream/executor/call_page.h"
@@ -57,9 +58,12 @@ class Executors {
   };
 
   void add(StreamedCollective call, const Coll& coll, cuda::Stream stream) noexcept;
+  TeamWork* find_work(const Team& team);
   TeamWork& work_of(const Team& team);
+  std::optional<TeamWork> take_work(const Team& team);
   static void sweep(TeamWork& work) { work.graphs->sweep(work.executor->calls()); }
-  bool sweep_left() noexcept;
+  std::vector<TeamWork> sweep_left() noexcept;
+  std::optional<Word> take_free_word();
   Word new_word();
 
   const cuda::DeviceContext& gpu_;
@@ -67,7 +71,9 @@ class Executors {
   StreamSide& side_;
   const std::function<void()> before_threads_;
   const std::function<Team&(const Team&)> twin_of_;
-  std::mutex mutex_;  ///< guards everything below
+  /// Guards everything below, but not what a TeamWork has: a team's calls come from one thread at a time. Nothing that
+  /// waits for the driver, a stream or another PE is called with it.
+  std::mutex mutex_;
   std::vector<std::unique_ptr<CallPage>> pages_;
   std::vector<Word> free_words_;
   std::map<shmem_team_t, TeamWork> works_;  ///< by the team's handle, never used again

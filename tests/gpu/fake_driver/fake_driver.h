@@ -43,13 +43,14 @@ struct FakeOptions {
   /// The CPU can use memory of cudaMalloc and of pools too. Otherwise only virtual memory is open to threads that stand
   /// for kernels.
   bool open = false;
-  bool captured = false;                     ///< every stream is being captured, says cuStreamIsCapturing
-  size_t open_blocks = ~size_t{0};           ///< of cudaMalloc of other processes, at once
-  size_t user_objects = ~size_t{0};          ///< at once
-  size_t kernels_at_once = ~size_t{0};       ///< that run at once; others wait for a place
-  unsigned notes_ms = 0;                     ///< so late runs the destructor of a user object
-  bool stream_words = true;                  ///< streams execute batches of operations on words
-  bool keeps_alignment = true;               ///< of reserved addresses, beyond the granularity
+  bool captured = false;                ///< every stream is being captured, says cuStreamIsCapturing
+  size_t open_blocks = ~size_t{0};      ///< of cudaMalloc of other processes, at once
+  size_t user_objects = ~size_t{0};     ///< at once
+  size_t kernels_at_once = ~size_t{0};  ///< that run at once; others wait for a place
+  size_t queue = ~size_t{0};            ///< pieces of work of a stream; who gives operations on words waits for room
+  unsigned notes_ms = 0;                ///< so late runs the destructor of a user object
+  bool stream_words = true;             ///< streams execute batches of operations on words
+  bool keeps_alignment = true;          ///< of reserved addresses, beyond the granularity
   std::map<Attribute, int> attributes = {};  ///< that differ from a GPU of today
   /// Pairs of GPUs of the machine, in both directions, that do not reach each other.
   std::vector<std::pair<int, int>> apart = {};

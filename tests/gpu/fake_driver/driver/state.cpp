@@ -31,7 +31,8 @@ void add(std::string& list, size_t n, const char* what) {
 /// RAILSHMEM_FAKE_WORDLESS (set: streams do not execute batches of operations on words), RAILSHMEM_FAKE_BLOCKS (memory
 /// of cudaMalloc of other processes that can be open at once), RAILSHMEM_FAKE_OBJECTS (user objects at once),
 /// RAILSHMEM_FAKE_NOTES_MS (so late runs the destructor of a user object), RAILSHMEM_FAKE_KERNELS (kernels of this
-/// process that run at once).
+/// process that run at once), RAILSHMEM_FAKE_QUEUE (pieces of work of a stream, above which who gives operations on
+/// words waits).
 FakeOptions options_from_environment() {
   FakeOptions options;
   if (const char* gpus = std::getenv("RAILSHMEM_FAKE_GPUS")) options.devices = std::atoi(gpus);
@@ -45,6 +46,7 @@ FakeOptions options_from_environment() {
     options.user_objects = std::strtoull(objects, nullptr, 0);
   if (const char* kernels = std::getenv("RAILSHMEM_FAKE_KERNELS"))
     options.kernels_at_once = std::strtoull(kernels, nullptr, 0);
+  if (const char* queue = std::getenv("RAILSHMEM_FAKE_QUEUE")) options.queue = std::strtoull(queue, nullptr, 0);
   if (const char* notes = std::getenv("RAILSHMEM_FAKE_NOTES_MS"))
     options.notes_ms = static_cast<unsigned>(std::atoi(notes));
   options.guarded = std::getenv("RAILSHMEM_FAKE_GUARDED") != nullptr;

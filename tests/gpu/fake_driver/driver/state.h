@@ -192,6 +192,7 @@ struct FakeState {
   std::mt19937_64 random;
   bool held = false;
   bool pageable_taken = false;  ///< a copy to pageable memory is under way
+  size_t waiting_for_room = 0;  ///< callers, in queues of streams
   bool stopping = false;
   std::thread worker;
 

@@ -377,6 +377,11 @@ Result cuStreamBatchMemOp_v2(Stream stream, unsigned count, StreamWordOp* ops, u
   FAKE_CALL(context);
   if (!s.options.stream_words) return kNotSupported;
   if (flags != 0 || count == 0) return kInvalidValue;
+  if (const FakeStream known = fake_stream(s, stream); known != nullptr && known->capture == nullptr) {
+    ++s.waiting_for_room;
+    fake_wait_until(call, [&] { return known->work.size() < s.options.queue; });
+    --s.waiting_for_room;
+  }
   for (unsigned i = 0; i < count; ++i)
     if (const Result result = give_word_op(s, stream, ops[i]); result != kSuccess) return result;
   return kSuccess;
