@@ -71,7 +71,10 @@ void FdOffers::serve() noexcept {
   block_signals();
   for (;;) {
     std::array<pollfd, 2> waits{{{listener_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}}};
-    if (poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR) return;
+    if (poll(waits.data(), waits.size(), -1) < 0) {
+      if (errno == EINTR) continue;
+      die("the thread that gives file descriptors to PEs of this host cannot poll: %s", std::strerror(errno));
+    }
     if (waits[1].revents != 0) return;
     if ((waits[0].revents & POLLIN) == 0) continue;
     if (const UniqueFd client = accept_trusted(listener_.get())) answer(client.get());

@@ -58,7 +58,10 @@ void Mailbox::serve() noexcept {
   bool begun = !work_.begin;
   for (;;) {
     std::array<pollfd, 3> waits{{{stop_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}}};
-    if (poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR) return;
+    if (poll(waits.data(), waits.size(), -1) < 0) {
+      if (errno == EINTR) continue;
+      die("the thread that answers PEs of this host cannot poll: %s", std::strerror(errno));
+    }
     if (waits[0].revents != 0) return;
     try {
       if (!begun && (waits[1].revents | waits[2].revents) != 0) {

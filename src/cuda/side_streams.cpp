@@ -31,10 +31,13 @@ Result SideStreams::give(const Work& work, const Work& beside, Stream stream) no
     const Result result = gpu_.driver().capture_info(stream, &status, &capture, nullptr, nullptr, nullptr);
     if (result != kSuccess) return result;
   }
-  const std::lock_guard lock(mutex_);
   Side* side = nullptr;
-  const Result found = find(status == kCapturing ? capture : 0, &side);
-  return found == kSuccess ? give_both(*side, work, beside, stream) : found;
+  Result result = take(status == kCapturing ? capture : 0, &side);
+  // Without the lock: the driver makes the caller wait while the queue of a stream is full.
+  if (result == kSuccess) result = give_both(*side, work, beside, stream);
+  const std::lock_guard lock(mutex_);
+  side->taken = false;
+  return result;
 }
 
 /// Whether nobody's capture holds it.
@@ -44,20 +47,31 @@ bool SideStreams::is_free(const Side& side) const noexcept {
          (gpu_.driver().stream_capturing(side.stream, &status) == kSuccess && status == kCapturingNot);
 }
 
-Result SideStreams::find(uint64_t capture, Side** found) noexcept {
+SideStreams::Side* SideStreams::find(uint64_t capture) noexcept {
+  const std::lock_guard lock(mutex_);
   for (const auto& side : sides_) {
-    if (side->stream == nullptr || (side->capture != capture && !is_free(*side))) continue;
+    if (side->taken || side->stream == nullptr || (side->capture != capture && !is_free(*side))) continue;
     side->capture = capture;
-    *found = side.get();
-    return kSuccess;
+    side->taken = true;
+    return side.get();
   }
+  return nullptr;
+}
+
+/// Makes one where all are taken. `*found` is set also where the driver refuses.
+Result SideStreams::take(uint64_t capture, Side** found) noexcept {
+  if ((*found = find(capture)) != nullptr) return kSuccess;
+  auto made = std::make_unique<Side>();
+  *found = made.get();
+  made->capture = capture;
+  made->taken = true;
   const Driver& driver = gpu_.driver();
-  Side& made = *sides_.emplace_back(std::make_unique<Side>());
-  made.capture = capture;
-  *found = &made;
-  Result result = driver.event_create(&made.fork, kEventWithoutTiming);
-  if (result == kSuccess) result = driver.event_create(&made.join, kEventWithoutTiming);
-  return result == kSuccess ? driver.stream_create(&made.stream, kStreamNonBlocking, kHighPriority) : result;
+  Result result = driver.event_create(&made->fork, kEventWithoutTiming);
+  if (result == kSuccess) result = driver.event_create(&made->join, kEventWithoutTiming);
+  if (result == kSuccess) result = driver.stream_create(&made->stream, kStreamNonBlocking, kHighPriority);
+  const std::lock_guard lock(mutex_);
+  sides_.push_back(std::move(made));
+  return result;
 }
 
 Result SideStreams::give_both(const Side& side, const Work& work, const Work& beside, Stream stream) const noexcept {

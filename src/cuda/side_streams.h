@@ -35,16 +35,18 @@ class SideStreams {
   /// A stream that forks from one of the program and joins it again.
   struct Side {
     uint64_t capture = 0;  ///< that it was last used for; 0: none
+    bool taken = false;    ///< a thread gives work to it
     Event fork = nullptr, join = nullptr;
     Stream stream = nullptr;
   };
   Result give_both(const Side& side, const Work& work, const Work& beside, Stream stream) const noexcept;
-  Result find(uint64_t capture, Side** found) noexcept;
+  Side* find(uint64_t capture) noexcept;
+  Result take(uint64_t capture, Side** found) noexcept;
   bool is_free(const Side& side) const noexcept;
 
   const DeviceContext& gpu_;
   const bool tells_captures_;
-  std::mutex mutex_;
+  std::mutex mutex_;  ///< of the list and of what its sides say; nothing that waits is called with it
   std::vector<std::unique_ptr<Side>> sides_;
 };
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -199,6 +201,19 @@ TEST(Mailbox, TheDeathOfTheOtherProcessEndsTheWait) {
   };
   EXPECT_EQ(error_of(whom), "PE 7 (pid 1 on this host) has ended, so it does not answer; see that PE's own output");
   killer.join();
+}
+
+TEST(Mailbox, AThreadThatCannotWaitEndsTheJobWithAMessage) {
+  EXPECT_EXIT(
+      {
+        Mailbox box(echoes(), "test");
+        const rlimit none{1, 1};  // poll() takes no more descriptors than a process may have
+        setrlimit(RLIMIT_NOFILE, &none);
+        box.wake();
+        sleep(20);
+        _exit(0);
+      },
+      testing::ExitedWithCode(1), "the thread that answers PEs of this host cannot poll: Invalid argument");
 }
 
 }  // namespace
