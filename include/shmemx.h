@@ -89,6 +89,12 @@ RAILSHMEM_API int shmemx_team_get_uniqueid(uint64_t* uniqueid);
 RAILSHMEM_API int shmemx_team_init(uint64_t uniqueid, int npes, int pe, const shmem_team_config_t* config,
                                    long config_mask, shmem_team_t* new_team);
 
+/// Tells whether all members of a team pass a value other than 0: returns 1 on all of them then, and 0 on all where one
+/// passes 0. For steps of a collective operation that may fail on one member: the others learn of it, and do not wait
+/// for that member later. Collective over the team; as shmem_team_sync it returns when all members have called it. 0,
+/// after a message, where the team is none of this PE's.
+RAILSHMEM_API int shmemx_team_agree(shmem_team_t team, int value);
+
 /// Writes the table of environment variables with the values in force, cut to nbytes with the terminating null. Returns
 /// how many bytes the whole table needs.
 RAILSHMEM_API size_t shmemx_describe_environment(char* buffer, size_t nbytes);

@@ -191,7 +191,7 @@ RAILSHMEM_API size_t shmemx_moe_workspace_between_nodes(int members, const shmem
 
 /// Makes a handle for a team. workspace: nbytes of symmetric GPU memory (shmem_malloc) at one address on all members,
 /// the handle's alone until it is destroyed. Collective over the team, or local with `zeroed`; this PE's GPU is current
-/// (cudaSetDevice). 0, or nonzero after a message.
+/// (cudaSetDevice). 0 on all members, or nonzero on all after a message; with `zeroed`, on this one.
 RAILSHMEM_API int shmemx_moe_create(shmem_team_t team, const shmemx_moe_config_t* config, void* workspace,
                                     size_t nbytes, shmemx_moe_t* handle);
 
@@ -248,7 +248,7 @@ RAILSHMEM_API size_t shmemx_moe_bulk_workspace_between_nodes(int members, const 
 
 /// Makes a handle for many tokens. workspace: nbytes (shmemx_moe_bulk_workspace) of symmetric GPU memory
 /// (shmem_malloc) at one address on all members, the handle's alone until it is destroyed. Collective over the team;
-/// this PE's GPU is current. 0, or nonzero after a message.
+/// this PE's GPU is current. 0 on all members, or nonzero on all after a message.
 RAILSHMEM_API int shmemx_moe_bulk_create(shmem_team_t team, const shmemx_moe_bulk_config_t* config, void* workspace,
                                          size_t nbytes, shmemx_moe_bulk_t* handle);
 

@@ -91,8 +91,8 @@ RAILSHMEM_BEGIN_C
 RAILSHMEM_API size_t shmemx_overlap_workspace(shmem_team_t team, size_t partial_nbytes);
 
 /// Makes a handle for a team. workspace: nbytes of symmetric GPU memory (shmem_malloc) at one address on all members,
-/// the handle's alone until it is destroyed. Collective over the team; this PE's GPU is current (cudaSetDevice). 0, or
-/// nonzero after a message.
+/// the handle's alone until it is destroyed. Collective over the team; this PE's GPU is current (cudaSetDevice). 0 on
+/// all members, or nonzero on all after a message.
 RAILSHMEM_API int shmemx_overlap_create(shmem_team_t team, void* workspace, size_t nbytes, shmemx_overlap_t* handle);
 
 /// Frees a handle; the streams that used it have been synchronised, and graphs that captured its calls destroyed.

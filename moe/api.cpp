@@ -8,6 +8,7 @@
 #include "moe/members.h"
 #include "moe/state.h"
 #include "overlap/guarded.h"
+#include "overlap/together.h"
 #include "src/base/error.h"
 
 using namespace railshmem;
@@ -51,11 +52,19 @@ size_t shmemx_moe_workspace(shmem_team_t team, const shmemx_moe_config_t* config
 int shmemx_moe_create(shmem_team_t team, const shmemx_moe_config_t* config, void* workspace, size_t nbytes,
                       shmemx_moe_t* handle) {
   return overlap::guarded("shmemx_moe_create", [&] {
-    if (handle == nullptr) throw Error("handle is NULL; pass the address of a shmemx_moe_t");
-    const shmemx_topology_t where = place_of(team);
-    const shmemx_moe_config_t good = checked(config, where.npes);
-    auto made = std::make_unique<shmemx_moe>(team, where, good, workspace, nbytes);
-    if (config->zeroed == 0 && shmem_team_sync(team) != 0) throw Error("the members of the team did not meet");
+    check_team(team);
+    check_size(config, "config", "SHMEMX_MOE_CONFIG_INITIALIZER");
+    std::unique_ptr<shmemx_moe> made;
+    const auto make = [&] {
+      if (handle == nullptr) throw Error("handle is NULL; pass the address of a shmemx_moe_t");
+      const shmemx_topology_t where = place_of(team);
+      const shmemx_moe_config_t good = checked(config, where.npes);
+      made = std::make_unique<shmemx_moe>(team, where, good, workspace, nbytes);
+    };
+    if (config->zeroed == 1)
+      make();  // local
+    else
+      overlap::together(team, make);
     *handle = made.release();
   });
 }

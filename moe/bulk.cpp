@@ -9,6 +9,7 @@
 #include "moe/members.h"
 #include "moe/nodes.h"
 #include "overlap/guarded.h"
+#include "overlap/together.h"
 
 using namespace railshmem;
 using namespace railshmem::moe;
@@ -91,9 +92,14 @@ shmemx_moe_bulk::shmemx_moe_bulk(shmem_team_t team, const shmemx_moe_bulk_config
   clear_words(workspace, near_layout_of(config, n, nodes).words_nbytes());
   if (nodes == 1) return;
   const FarLayout places = far_layout_of(config, n, nodes);
-  auto* const memory = static_cast<unsigned char*>(workspace);
-  clear_words(memory + places.words(), places.words_nbytes());
-  far_.emplace(BulkFar{nodes_of(team, where_, members_, memory + places.card(0)), places});
+  clear_words(static_cast<unsigned char*>(workspace) + places.words(), places.words_nbytes());
+}
+
+void shmemx_moe_bulk::meet(shmem_team_t team, void* workspace) {
+  if (where_.nnodes == 1) return;
+  const FarLayout places = far_layout_of(config_, where_.npes, where_.nnodes);
+  far_.emplace(
+      BulkFar{nodes_of(team, where_, members_, static_cast<unsigned char*>(workspace) + places.card(0)), places});
 }
 
 /// FarCall: the call of a team over several nodes.
@@ -164,9 +170,13 @@ size_t shmemx_moe_bulk_workspace(shmem_team_t team, const shmemx_moe_bulk_config
 int shmemx_moe_bulk_create(shmem_team_t team, const shmemx_moe_bulk_config_t* config, void* workspace, size_t nbytes,
                            shmemx_moe_bulk_t* handle) {
   return overlap::guarded("shmemx_moe_bulk_create", [&] {
-    if (handle == nullptr) throw Error("handle is NULL; pass the address of a shmemx_moe_bulk_t");
-    auto made = std::make_unique<shmemx_moe_bulk>(team, checked(config), workspace, nbytes);
-    if (shmem_team_sync(team) != 0) throw Error("the members of the team did not meet");
+    check_team(team);
+    std::unique_ptr<shmemx_moe_bulk> made;
+    overlap::together(team, [&] {
+      if (handle == nullptr) throw Error("handle is NULL; pass the address of a shmemx_moe_bulk_t");
+      made = std::make_unique<shmemx_moe_bulk>(team, checked(config), workspace, nbytes);
+    });
+    overlap::together(team, [&] { made->meet(team, workspace); });
     *handle = made.release();
   });
 }

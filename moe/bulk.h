@@ -11,6 +11,8 @@
 
 struct shmemx_moe_bulk {
   shmemx_moe_bulk(shmem_team_t team, const shmemx_moe_bulk_config_t& config, void* workspace, size_t nbytes);
+  /// Collective over the team, when all members have made theirs. Throws Error after the last exchange.
+  void meet(shmem_team_t team, void* workspace);
 
   /// Throw Error; then nothing happened.
   void dispatch(const shmemx_moe_bulk_dispatch_t& asked, railshmem::moe::Stream stream) const;

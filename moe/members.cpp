@@ -6,9 +6,14 @@
 
 namespace railshmem::moe {
 
+void check_team(shmem_team_t team) {
+  if (shmem_team_n_pes(team) < 1)
+    throw Error(text("team %ld is none of this PE's", static_cast<long>(reinterpret_cast<intptr_t>(team))));
+}
+
 shmemx_topology_t place_of(shmem_team_t team) {
+  check_team(team);
   const int n = shmem_team_n_pes(team);
-  if (n < 1) throw Error(text("team %ld is none of this PE's", static_cast<long>(reinterpret_cast<intptr_t>(team))));
   if (n > kMostMembers) throw Error(text("the team has %d members; it may have %d", n, kMostMembers));
   shmemx_topology_t where{};
   where.size = sizeof where;

@@ -9,6 +9,8 @@
 
 namespace railshmem::moe {
 
+/// Throws Error where the team is none of this PE's.
+void check_team(shmem_team_t team);
 /// Where a team's members are. Throws Error for a team whose members on a node do not map each other's GPU memory.
 shmemx_topology_t place_of(shmem_team_t team);
 /// Those of other nodes get no memory. Throws Error where the workspace is smaller than `needed`, which `function`

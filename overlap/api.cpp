@@ -11,6 +11,7 @@
 #include "overlap/guarded.h"
 #include "overlap/handle.h"
 #include "overlap/nodes.h"
+#include "overlap/together.h"
 #include "src/base/env.h"
 #include "src/base/error.h"
 
@@ -37,9 +38,14 @@ int streams_of(size_t setting) {
   return static_cast<int>(setting);
 }
 
+void check_team(shmem_team_t team) {
+  if (shmem_team_n_pes(team) < 1)
+    throw Error(text("team %ld is none of this PE's", static_cast<long>(reinterpret_cast<intptr_t>(team))));
+}
+
 int members_of(shmem_team_t team) {
+  check_team(team);
   const int n = shmem_team_n_pes(team);
-  if (n < 1) throw Error(text("team %ld is none of this PE's", static_cast<long>(reinterpret_cast<intptr_t>(team))));
   if (n > kMostMembers)
     throw Error(text("the team has %d members; overlapped products are for at most %d", n, kMostMembers));
   return n;
@@ -88,6 +94,17 @@ std::unique_ptr<State> make(shmem_team_t team, void* memory, size_t nbytes) {
                 {rooms, env.overlap_search ? LtProducts::Choice::search : LtProducts::Choice::heuristic}});
 }
 
+/// The second step of making a handle, when all members have taken the first one. Throws Error after the exchange.
+void meet(State& state) {
+  const Stream stream = state.lanes.adding();
+  if (!state.mapped) state.node_of = nodes_of_members(state.team, state.n, state.workspace, stream);
+  must(driver().fill_async(address_of(state.workspace.words()), 0, Workspace::words_nbytes(state.n), stream),
+       "cuMemsetD8Async");
+  std::array one{write_word(state.workspace.mine().one, 1)};
+  give_words(one, stream);
+  must(driver().stream_synchronize(stream), "cuStreamSynchronize");
+}
+
 int call(const char* function, Way way, const shmemx_gemm_t* asked, Stream stream) {
   return guarded(function, [&] {
     const shmemx_gemm_t whole = complete(asked);
@@ -120,16 +137,14 @@ size_t shmemx_overlap_workspace(shmem_team_t team, size_t partial_nbytes) {
 
 int shmemx_overlap_create(shmem_team_t team, void* workspace, size_t nbytes, shmemx_overlap_t* handle) {
   return guarded("shmemx_overlap_create", [&] {
-    if (handle == nullptr) throw Error("handle is NULL; pass the address of a shmemx_overlap_t");
-    std::unique_ptr<State> made = make(team, workspace, nbytes);
-    const Stream stream = made->lanes.adding();
-    if (!made->mapped) made->node_of = nodes_of_members(team, made->n, made->workspace, stream);
-    must(driver().fill_async(address_of(made->workspace.words()), 0, Workspace::words_nbytes(made->n), stream),
-         "cuMemsetD8Async");
-    std::array one{write_word(made->workspace.mine().one, 1)};
-    give_words(one, stream);
-    must(driver().stream_synchronize(stream), "cuStreamSynchronize");
-    if (shmem_team_sync(team) != 0) throw Error("the members of the team did not meet");
+    check_team(team);
+    std::unique_ptr<State> made;
+    together(team, [&] {
+      if (handle == nullptr) throw Error("handle is NULL; pass the address of a shmemx_overlap_t");
+      made = make(team, workspace, nbytes);
+      if (!made->mapped) write_node(team, made->workspace, made->lanes.adding());
+    });
+    together(team, [&] { meet(*made); });
     *handle = made.release();
   });
 }

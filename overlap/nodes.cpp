@@ -10,14 +10,17 @@
 
 namespace railshmem::overlap {
 
-std::vector<int> nodes_of_members(shmem_team_t team, int n, const Workspace& workspace, Stream stream) {
+void write_node(shmem_team_t team, const Workspace& workspace, Stream stream) {
   shmemx_topology_t where{};
   where.size = sizeof where;
   if (shmemx_topology_get(team, &where) != 0) throw Error("the team's nodes are not known");
-  const Words& words = workspace.mine();
-  std::array own{write_word(words.done, static_cast<uint64_t>(where.my_node))};
+  std::array own{write_word(workspace.mine().done, static_cast<uint64_t>(where.my_node))};
   give_words(own, stream);
   must(driver().stream_synchronize(stream), "cuStreamSynchronize");
+}
+
+std::vector<int> nodes_of_members(shmem_team_t team, int n, const Workspace& workspace, Stream stream) {
+  const Words& words = workspace.mine();
   if (shmem_fcollectmem(team, words.arrived, words.done, sizeof(uint64_t)) != 0)
     throw Error("the members of the team did not tell each other their nodes");
   std::vector<uint64_t> told(static_cast<size_t>(n));

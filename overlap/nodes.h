@@ -9,8 +9,11 @@
 
 namespace railshmem::overlap {
 
-/// The number of each member's node, counted in the order of their lowest ranks. The members tell each other by words
-/// of the workspace that nobody uses yet. Collective over the team. Throws Error.
+/// Writes the number of this PE's node, counted in the order of their lowest ranks, into a word of the workspace that
+/// nobody uses yet. Local. Throws Error.
+void write_node(shmem_team_t team, const Workspace& workspace, Stream stream);
+/// The number of each member's node, when all members have written theirs. Collective over the team. Throws Error after
+/// the exchange.
 std::vector<int> nodes_of_members(shmem_team_t team, int n, const Workspace& workspace, Stream stream);
 
 }  // namespace railshmem::overlap

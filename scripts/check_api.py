@@ -45,7 +45,7 @@ NBI = ["", "_nbi"]
 EXTENSIONS = ["shmemx_init_attr", "shmemx_get_uniqueid", "shmemx_set_attr_uniqueid_args",
               "shmemx_build_options", "shmemx_describe_environment", "shmemx_describe_rails", "shmemx_buffer_register",
               "shmemx_buffer_unregister", "shmemx_buffer_unregister_all", "shmemx_malloc_host", "shmemx_attach_device"]
-EXTENSIONS += ["shmemx_team_get_uniqueid", "shmemx_team_init"]
+EXTENSIONS += ["shmemx_team_get_uniqueid", "shmemx_team_init", "shmemx_team_agree"]
 EXTENSIONS += ["shmemx_buffer_register_symmetric", "shmemx_buffer_unregister_symmetric"]
 EXTENSIONS += ["shmemx_coll_on_stream", "shmemx_coll_explain", "shmemx_fcollectmem_pieces_on_stream",
                "shmemx_reducescatter_pieces_on_stream", "shmemx_topology_get"]

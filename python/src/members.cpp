@@ -5,8 +5,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <mutex>
+#include <utility>
 
 #include "python/src/errors.h"
 #include "python/src/state.h"
@@ -20,11 +22,15 @@ namespace {
 /// What one member tells one other in an exchange.
 constexpr size_t kWords = 2;
 
-/// A word of each PE for each PE, sent and received. The team's sync at the beginning of an exchange brings its members
-/// together, and each has the mutex then; so nobody writes to words that another team's exchange uses.
-std::mutex g_words_in_use;
-uint64_t* g_sent = nullptr;
-uint64_t* g_received = nullptr;
+/// Words of each PE for each PE, sent and received. An exchange uses a place that is free on all members. No thread
+/// waits for one: a thread that has a place waits for the other members, whose threads may take two teams in another
+/// order.
+struct Place {
+  std::mutex in_use;
+  uint64_t* sent = nullptr;
+  uint64_t* received = nullptr;
+};
+std::array<Place, 4> g_places;
 
 shmem_team_t handle_of(const char* function, const Team* team) {
   require_running(function);
@@ -51,26 +57,40 @@ void sync(const char* function, const Team* team) {
   shmem_team_sync(handle);
 }
 
+/// Whether all members said yes.
+bool agree(const char* function, bool yes, const Team* team) {
+  const shmem_team_t handle = handle_of(function, team);
+  const Waiting waits(function);
+  return shmemx_team_agree(handle, yes ? 1 : 0) != 0;
+}
+
 /// Words 2k and 2k + 1 go to member k; returns the two of each member for this one.
 std::vector<uint64_t> exchange_words(const char* function, const std::vector<uint64_t>& words, const Team* team) {
   const shmem_team_t handle = handle_of(function, team);
   if (words.size() != kWords * static_cast<size_t>(shmem_team_n_pes(handle)))
     value_error(text(function, ": ", words.size(), " words are not two for each member"));
   const Waiting waits(function);
-  const std::lock_guard lock(g_words_in_use);
-  shmem_team_sync(handle);
-  std::copy(words.begin(), words.end(), g_sent);
-  shmem_alltoallmem(handle, g_received, g_sent, kWords * sizeof(uint64_t));
-  return {g_received, g_received + words.size()};
+  for (size_t turn = 0;; ++turn) {
+    Place& place = g_places[turn % g_places.size()];
+    const std::unique_lock mine(place.in_use, std::try_to_lock);
+    if (shmemx_team_agree(handle, mine.owns_lock() ? 1 : 0) == 0) continue;
+    std::copy(words.begin(), words.end(), place.sent);
+    shmem_alltoallmem(handle, place.received, place.sent, kWords * sizeof(uint64_t));
+    return {place.received, place.received + words.size()};
+  }
 }
 
 }  // namespace
 
 bool reserve_words() {
   const size_t words = kWords * static_cast<size_t>(shmem_n_pes());
-  g_sent = static_cast<uint64_t*>(shmemx_malloc_host(2 * words * sizeof(uint64_t)));
-  g_received = g_sent ? g_sent + words : nullptr;
-  return g_sent != nullptr;
+  auto* at = static_cast<uint64_t*>(shmemx_malloc_host(2 * words * g_places.size() * sizeof(uint64_t)));
+  if (at == nullptr) return false;
+  for (Place& place : g_places) {
+    place.sent = std::exchange(at, at + words);
+    place.received = std::exchange(at, at + words);
+  }
+  return true;
 }
 
 void bind_members(nanobind::module_& module) {
@@ -78,6 +98,7 @@ void bind_members(nanobind::module_& module) {
   module.def("members", members, nb::arg("function"), nb::arg("team").none());
   module.def("team_key", team_key, nb::arg("function"), nb::arg("team").none());
   module.def("sync", sync, nb::arg("function"), nb::arg("team").none());
+  module.def("agree", agree, nb::arg("function"), nb::arg("yes"), nb::arg("team").none());
   module.def("exchange_words", exchange_words, nb::arg("function"), nb::arg("words"), nb::arg("team").none());
 }
 

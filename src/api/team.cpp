@@ -9,6 +9,7 @@
 #include "src/base/guard.h"
 #include "src/base/log.h"
 #include "src/check/collective.h"
+#include "src/collective/agree.h"
 #include "src/collective/collectives.h"
 #include "src/rma/probe.h"
 
@@ -172,6 +173,16 @@ int pshmem_team_sync(shmem_team_t team) {
   if (checking(state)) check::must_agree(*t, {state, "shmem_team_sync"});
   sync(*t, "shmem_team_sync");
   return 0;
+}
+
+int shmemx_team_agree(shmem_team_t team, int value) {
+  static constexpr char kName[] = "shmemx_team_agree";
+  Team* const t = find_team(kName, team, "0");
+  if (!t) return 0;
+  PeState& state = t->state;
+  RAILSHMEM_PROBE_PLAIN(collective, kName);
+  if (checking(state)) check::must_agree(*t, {state, kName});
+  return all_agree(*t, kName, value != 0) ? 1 : 0;
 }
 }
 

@@ -19,4 +19,11 @@ static_assert(sizeof(Ballot) <= sizeof(ExchangeLine::payload));
 /// A collective: returns when every member has voted. Orders this PE's stores before the members' return.
 Ballot agree(Team& team, const char* function, const Ballot& mine) noexcept;
 
+/// A vote of yes or no: whether all members said yes.
+inline bool all_agree(Team& team, const char* function, bool mine) noexcept {
+  Ballot ballot;
+  ballot.common[0] = mine ? 1 : 0;
+  return agree(team, function, ballot).common[0] != 0;
+}
+
 }  // namespace railshmem

@@ -24,7 +24,7 @@ std::byte* take_together(Team& team, const char* function, Lots* lots) noexcept 
     const uint64_t behind = free >> from << from;
     const auto number = static_cast<size_t>(std::countr_zero(behind != 0 ? behind : free));
     std::byte* const mine = lots->take(number);
-    if (agree_on(team, function, mine != nullptr ? 1 : 0) != 0) return mine;
+    if (all_agree(team, function, mine != nullptr)) return mine;
     if (mine != nullptr) lots->give_back(mine);
     untried &= ~(uint64_t{1} << number);
   }

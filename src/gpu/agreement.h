@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "src/base/error.h"
 #include "src/plugin/bootstrap.h"
 
 namespace railshmem {
@@ -43,6 +44,23 @@ template <class Card>
 int first_failure(const std::vector<StepCard<Card>>& steps) noexcept {
   const auto failed = std::find_if(steps.begin(), steps.end(), [](const StepCard<Card>& step) { return !step.ok(); });
   return failed == steps.end() ? -1 : static_cast<int>(failed - steps.begin());
+}
+
+/// Throws Error that names the first PE that could not take the step, and its reason.
+template <class Card>
+void require_all(const std::vector<StepCard<Card>>& steps) {
+  if (const int pe = first_failure(steps); pe >= 0)
+    throw Error(text("PE %d: %s", pe, steps[static_cast<size_t>(pe)].why));
+}
+
+/// Collective. Runs `body`, which has no card. Throws Error on all PEs where it threw on one. It may be collective,
+/// too, if nothing in it throws before the last exchange.
+template <class Body>
+void take_together(Bootstrap& bootstrap, Body&& body) {
+  require_all(take_step<NoCard>(bootstrap, [&] {
+    body();
+    return NoCard{};
+  }));
 }
 
 }  // namespace railshmem

@@ -53,8 +53,7 @@ void DeviceMemory::attach() {
   declared_.share(reaches_node_);
   if (!heap_.grow_to(std::max<size_t>(config_.header_nbytes, 1)))
     throw Error(text("no memory is left for a symmetric heap: %s", heap_.refusal().c_str()));
-  copies_->fill(base(), 0, config_.zero_nbytes);
-  bootstrap_.barrier();  // the header is zero on all PEs
+  take_together(bootstrap_, [&] { copies_->fill(base(), 0, config_.zero_nbytes); });  // on all PEs
 }
 
 void DeviceMemory::work_beside_program() noexcept {

@@ -16,12 +16,6 @@ struct Extent {
   uint64_t whole = 0;   ///< of that memory
 };
 
-template <class Card>
-void require_all(const std::vector<StepCard<Card>>& steps) {
-  if (const int pe = first_failure(steps); pe >= 0)
-    throw Error(text("PE %d: %s", pe, steps[static_cast<size_t>(pe)].why));
-}
-
 std::vector<std::byte> bytes_of(const std::vector<cuda::ChunkCard>& cards) {
   const auto bytes = std::as_bytes(std::span(cards));
   return {bytes.begin(), bytes.end()};

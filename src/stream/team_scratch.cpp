@@ -8,6 +8,7 @@
 
 #include "src/base/align.h"
 #include "src/base/error.h"
+#include "src/base/together.h"
 #include "src/collective/agree.h"
 
 namespace railshmem {
@@ -17,20 +18,14 @@ using cuda::ChunkCard;
 using cuda::DeviceArena;
 using cuda::ScratchLayout;
 
-/// Calls `step` and lets the members vote. Throws Error on all members where one could not take it.
+/// A step of all members or none.
 template <class Step>
 void together(Team& team, const char* function, Step&& step) {
-  std::string why;
   try {
-    step();
+    railshmem::together(step, [&](bool well) { return all_agree(team, function, well); });
   } catch (const std::exception& e) {
-    why = e.what();
+    throw Error(text("the GPU memory through which the team's members talk cannot be had: %s", e.what()));
   }
-  Ballot ballot;
-  ballot.common[0] = why.empty() ? 1 : 0;
-  if (agree(team, function, ballot).common[0] != 0) return;
-  if (why.empty()) why = "another member of the team could not, see its message";
-  throw Error(text("the GPU memory through which the team's members talk cannot be had: %s", why.c_str()));
 }
 
 }  // namespace

@@ -75,11 +75,11 @@ bool GpuRails::prepare() {
 
 std::vector<std::byte> GpuRails::expose(DeviceExtent& extent) {
   if (!mine_) return {};
-  if (env_.ofi_hmem != OfiHmemMode::hmem) {
-    dma_bufs_.push_back(cuda::dma_buf_of(memory_.gpu(), extent.base, extent.nbytes));
-    extent.dma_buf_fd = dma_bufs_.back().get();
-  }
   try {
+    if (env_.ofi_hmem != OfiHmemMode::hmem) {
+      dma_bufs_.push_back(cuda::dma_buf_of(memory_.gpu(), extent.base, extent.nbytes));
+      extent.dma_buf_fd = dma_bufs_.back().get();
+    }
     return network_.expose(extent);
   } catch (const std::exception& error) {
     why_not_ = text("%zu bytes are staged, because rails do not take them: %s", extent.nbytes, error.what());
@@ -108,7 +108,7 @@ void GpuRails::expose() {
     const bool none = std::all_of(cards.begin(), cards.end(), [](const auto& card) { return card.empty(); });
     if (none && exposed_.size() == 1) active_ = false;
     if (!active_) return;
-    network_.learn(extent, cards);
+    take_together(bootstrap_, [&] { network_.learn(extent, cards); });
   }
 }
 

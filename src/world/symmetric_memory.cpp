@@ -44,7 +44,7 @@ void SymmetricMemory::say_host_full(const char* function, size_t nbytes) {
 }
 
 void* SymmetricMemory::place_on_device(size_t nbytes, size_t align, bool zero, Updates updates) {
-  if (!device_->attached()) attach_();
+  attach_();  // where it is not, or it could not
   void* const object = device_->allocate(nbytes, align, updates);
   if (object && zero) device_->copies().fill(object, 0, nbytes);
   return object;

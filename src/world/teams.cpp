@@ -99,15 +99,17 @@ Team& Teams::for_streams(const Team& team) {
 }
 
 Team& Teams::make(int slot, const PeSet& pes, uint64_t first_number) {
-  const std::lock_guard lock(making_);
+  std::unique_lock lock(making_);
   const size_t at = offset_ + static_cast<size_t>(slot) * TeamAreaLayout(state_.npes).nbytes();
   prepare_area(at);
   if (streams_ == StreamAreas::made) prepare_area(stream_area(slot));
   const uint32_t generation = slot < kReserved ? 0 : generation_.fetch_add(1, std::memory_order_relaxed) + 1;
   auto& place = teams_[static_cast<size_t>(slot)];
   place = std::make_unique<Team>(state_, pes, pes.rank(state_.me), slot, layout_, at, first_number, generation);
-  show(*place);
-  return *place;
+  Team& made = *place;
+  lock.unlock();  // copies to the GPU may wait for the driver
+  show(made);
+  return made;
 }
 
 void Teams::show_to(KernelTables& tables) noexcept {
@@ -134,10 +136,8 @@ bool Teams::split(Team& parent, const char* function, std::span<TeamPlan> plans)
     log_info("%s: no team was made; at most %zu may exist at once (SHMEM_TEAMS_MAX)", function, teams_.size());
     return false;
   }
-  Ballot ballot;
-  ballot.common[0] = make_all(parent, function, plans, *places) ? 1 : 0;
   // Also what makes the teams usable at once: nobody returns before all areas are ready.
-  if (agree(parent, function, ballot).common[0] != 0) return true;
+  if (all_agree(parent, function, make_all(parent, function, plans, *places))) return true;
   for (TeamPlan& plan : plans)
     if (Team* team = std::exchange(plan.made, nullptr)) unmake(*team);
   return false;

@@ -15,6 +15,7 @@
 #include "src/cuda/context_guard.h"
 #include "src/cuda/cuda_copier.h"
 #include "src/cuda/local_devices.h"
+#include "src/gpu/agreement.h"
 #include "src/heap/common_address.h"
 #include "src/plugin/host_copier.h"
 #include "src/rma/lock.h"
@@ -93,7 +94,7 @@ World::~World() {
     // By the bootstrap, not over the network: a PE must serve others until all have said that they need nothing more.
     bootstrap_.barrier();
     if (all_finish_) all_finish_();
-    if (gpu_ && options_.publish_view) options_.publish_view(nullptr);
+    if (gpu_attached_ && options_.publish_view) options_.publish_view(nullptr);
   } catch (const std::exception& e) {
     log_error("shmem_finalize: %s", e.what());
     if (all_finish_) all_finish_();  // the function may read members that are destroyed next
@@ -195,28 +196,46 @@ void World::place_proxy(const std::string& gpu) {
 }
 
 void World::attach_gpu() {
-  if (!device_memory_ || gpu_) return;
+  if (!device_memory_ || gpu_attached_) return;
+  if (!attach_failure_.empty()) throw Error(attach_failure_);
+  try {
+    attach_together();
+    gpu_attached_ = true;
+  } catch (const std::exception& e) {
+    attach_failure_ = text("no GPU memory can be symmetric in this job: %s", e.what());
+    throw;
+  }
+}
+
+/// Collective. PEs go on after each step when all have taken it; where one cannot, Error on all of them.
+void World::attach_together() {
   device_memory_->attach();
+  take_together(bootstrap_, [this] { make_gpu(); });
+  take_together(bootstrap_, [this] {
+    if (network_) gpu_->open_to_rails();
+    gpu_->open_to_host(state_);
+  });
+  take_together(bootstrap_, [this] { gpu_->open_to_peers(); });
+  take_together(bootstrap_, [this] {  // control memory is zero on all PEs
+    const WorldView view = gpu_->open_to_kernels(state_, *heap_, *teams_, *contexts_);
+    gpu_->open_to_streams(view, state_, *teams_);
+    if (options_.publish_view) options_.publish_view(&view);
+  });
+}
+
+void World::make_gpu() {
   gpu_ = std::make_unique<AttachedGpu>(
       *device_memory_, bootstrap_,
       AttachedGpuConfig{env_, layout_, choice_, header_layout(), log2_ring_slots(env_.device_ring_slots),
                         env_.device_payloads > 0 ? log2_payloads(env_.device_payloads) : 0, network_.get(),
                         [this] { return env_.survive ? std::nullopt : liveness_->dead_peer(); }});
-  if (network_) {
-    if (env_.gpu_context == GpuContextMode::own) device_memory_->work_beside_program();
-    // The copies of proxy threads then need no change of context.
-    network_->run_on_proxies([this] { cuda::adopt_thread(device_memory_->working_gpu()); });
-    place_proxy(device_memory_->gpu().pci());
-    copiers_->bind(
-        cuda::make_cuda_copiers(device_memory_->working_gpu(), device_memory_->addresses(), gpu_->open_windows()));
-    gpu_->open_to_rails();
-  }
-  gpu_->open_to_host(state_);
-  gpu_->open_to_peers();
-  const WorldView view = gpu_->open_to_kernels(state_, *heap_, *teams_, *contexts_);
-  gpu_->open_to_streams(view, state_, *teams_);
-  if (options_.publish_view) options_.publish_view(&view);
-  bootstrap_.barrier();  // control memory is zero on all PEs
+  if (!network_) return;
+  if (env_.gpu_context == GpuContextMode::own) device_memory_->work_beside_program();
+  // The copies of proxy threads then need no change of context.
+  network_->run_on_proxies([this] { cuda::adopt_thread(device_memory_->working_gpu()); });
+  place_proxy(device_memory_->gpu().pci());
+  copiers_->bind(
+      cuda::make_cuda_copiers(device_memory_->working_gpu(), device_memory_->addresses(), gpu_->open_windows()));
 }
 
 void* World::register_symmetric(void* address, size_t nbytes) {
@@ -230,7 +249,7 @@ void* World::register_symmetric(void* address, size_t nbytes) {
 }
 
 void World::unregister_symmetric(const void* symmetric, size_t nbytes) {
-  if (!gpu_) throw Error(text("%p was not returned by shmemx_buffer_register_symmetric", symmetric));
+  if (!gpu_attached_) throw Error(text("%p was not returned by shmemx_buffer_register_symmetric", symmetric));
   barrier("shmemx_buffer_unregister_symmetric");  // no PE's operations on the buffer are under way any more
   gpu_->buffers().remove(static_cast<const std::byte*>(symmetric), nbytes);
 }
@@ -247,7 +266,8 @@ HeaderLayout World::header_layout() const {
 }
 
 std::string World::why_no_streams() const {
-  if (gpu_ && !gpu_->why_no_streams().empty()) return gpu_->why_no_streams();
+  if (gpu_attached_ && !gpu_->why_no_streams().empty()) return gpu_->why_no_streams();
+  if (!attach_failure_.empty()) return attach_failure_;
   if (device_memory_)
     return "this job has no heap in device memory yet; choose a GPU (cudaSetDevice) and call shmemx_attach_device or "
            "shmem_malloc first";
@@ -389,7 +409,7 @@ std::string World::describe() const {
   if (layout_.members.size() > 1)
     out += text("transport %s inside the node\n", std::string(load_store_->name()).c_str());
   if (network_)
-    out += network_->describe() + proxy_place_ + (gpu_ ? gpu_->describe_rails() : railshmem::describe(flush_));
+    out += network_->describe() + proxy_place_ + (gpu_attached_ ? gpu_->describe_rails() : railshmem::describe(flush_));
   if (network_ && network_->kind == TransportKind::ofi) out += describe_rails(network_config());
   return out;
 }

@@ -66,15 +66,15 @@ class World {
   void barrier(const char* function) noexcept;
   Bootstrap& bootstrap() noexcept { return bootstrap_; }
   /// All that exists only with a GPU; null where the heap is the host's, or the program has not chosen its GPU.
-  AttachedGpu* gpu() noexcept { return gpu_.get(); }
+  AttachedGpu* gpu() noexcept { return gpu_attached_ ? gpu_.get() : nullptr; }
   /// The heap in device memory; null where gpu() is.
-  const DeviceMemory* device_memory() const noexcept { return gpu_ ? device_memory_.get() : nullptr; }
+  const DeviceMemory* device_memory() const noexcept { return gpu_attached_ ? device_memory_.get() : nullptr; }
   /// What stream-ordered calls use; null where there is no GPU, or the library has no kernels.
-  StreamSide* streams() noexcept { return gpu_ ? gpu_->streams() : nullptr; }
+  StreamSide* streams() noexcept { return gpu_attached_ ? gpu_->streams() : nullptr; }
   /// Why streams() is null, and what to do.
   std::string why_no_streams() const;
   /// Collective: takes the current GPU for the heap, if the heap is to be in device memory and has no GPU yet. Throws
-  /// Error.
+  /// Error on all PEs where one cannot, and then with every later call.
   void attach_gpu();
   /// Collective: make device memory of the program symmetric, and undo this. Throw Error on all PEs.
   void* register_symmetric(void* address, size_t nbytes);
@@ -91,6 +91,8 @@ class World {
   void place_proxy(const std::string& gpu);
   size_t device_heap_limit() const noexcept;  ///< bytes that one PE's heap may grow to
   size_t host_slot() const noexcept;          ///< of this PE among those of its host
+  void attach_together();
+  void make_gpu();
   void stay_for_graphs() noexcept;
   HeaderLayout header_layout() const;
   void start_network();
@@ -117,6 +119,8 @@ class World {
   std::unique_ptr<DeviceMemory> device_memory_;  ///< null: the heap is the host's
   std::unique_ptr<Liveness> liveness_;           // before gpu_, whose watch over kernels asks for dead peers
   std::unique_ptr<AttachedGpu> gpu_;             ///< null until the program has chosen its GPU
+  bool gpu_attached_ = false;                    ///< gpu_ is whole
+  std::string attach_failure_;                   ///< why it never will be
   const std::unique_ptr<LateCopiers> copiers_ = std::make_unique<LateCopiers>();
   std::unique_ptr<SharedGlobals> globals_;
   std::unique_ptr<Network> network_;

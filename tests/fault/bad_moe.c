@@ -47,6 +47,19 @@ static void refuse_dispatch(shmemx_moe_dispatch_t one, const char* what) {
     refuse_dispatch(one, "dispatch's " #FIELD); \
   } while (0)
 
+/// Collective calls in which PE 1 errs. PE 0 does not, and gets an error too.
+static void refuse_together(int me) {
+  shmemx_moe_t handle = NULL;
+  char* const outside = calloc(1, workspace);
+  must_refuse(shmemx_moe_create(SHMEM_TEAM_WORLD, &good, heap, workspace - (size_t)me, &handle), "a small workspace");
+  must_refuse(shmemx_moe_create(SHMEM_TEAM_WORLD, &good, me ? outside : heap, workspace, &handle),
+              "a workspace elsewhere");
+  must_refuse(shmemx_moe_create(SHMEM_TEAM_WORLD, &good, heap, workspace, me ? NULL : &handle),
+              "no place for the handle");
+  free(outside);
+  if (me == 0 && unnoticed) shmem_global_exit(0);
+}
+
 static void refuse_arguments(void) {
   CONFIG(size, 0);
   CONFIG(type, SHMEMX_DATATYPE_FLOAT);
@@ -70,12 +83,7 @@ static void refuse_arguments(void) {
   must_refuse(shmemx_moe_workspace_of(2, &good) == workspace, "another workspace for as many members");
   must_refuse(shmemx_moe_workspace_between_nodes(1, &good) == 0, "one member between nodes");
   shmemx_moe_t handle = NULL;
-  char* const outside = calloc(1, workspace);
-  must_refuse(shmemx_moe_create(SHMEM_TEAM_WORLD, &good, heap, workspace - 1, &handle), "a small workspace");
-  must_refuse(shmemx_moe_create(SHMEM_TEAM_WORLD, &good, outside, workspace, &handle), "a workspace elsewhere");
   must_refuse(shmemx_moe_create(SHMEM_TEAM_INVALID, &good, heap, workspace, &handle), "a team that is none");
-  must_refuse(shmemx_moe_create(SHMEM_TEAM_WORLD, &good, heap, workspace, NULL), "no place for the handle");
-  free(outside);
   DISPATCH(size, 1);
   DISPATCH(handle, NULL);
   DISPATCH(tokens, kTokens + 1);
@@ -112,6 +120,7 @@ static void give(int result) {
 /// What PE 1 does; PE 0 makes its calls and waits for the end.
 static void act(const char* name, int me) {
   if (strcmp(name, "arguments") == 0) {
+    refuse_together(me);
     if (me == 1) refuse_arguments();
   } else if (strcmp(name, "masks") == 0) {
     shmem_team_t self = SHMEM_TEAM_INVALID;

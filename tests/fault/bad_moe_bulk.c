@@ -55,6 +55,16 @@ static void must_refuse(int result, const char* what) {
     must_refuse(shmemx_moe_bulk_layout_on_stream(&one, NULL), "layout's " #FIELD); \
   } while (0)
 
+/// Collective calls in which PE 1 errs. PE 0 does not, and gets an error too.
+static void refuse_together(int me) {
+  shmemx_moe_bulk_t handle = NULL;
+  must_refuse(shmemx_moe_bulk_create(SHMEM_TEAM_WORLD, &good, heap, workspace - (size_t)me, &handle),
+              "a small workspace");
+  must_refuse(shmemx_moe_bulk_create(SHMEM_TEAM_WORLD, &good, heap, workspace, me ? NULL : &handle),
+              "no place for the handle");
+  if (me == 0 && unnoticed) shmem_global_exit(0);
+}
+
 static void refuse_arguments(void) {
   CONFIG(size, 0);
   CONFIG(hidden, 12);
@@ -67,9 +77,6 @@ static void refuse_arguments(void) {
   must_refuse(shmemx_moe_bulk_workspace_between_nodes(1, &good) == 0, "one member between nodes");
   must_refuse(shmemx_moe_bulk_workspace_between_nodes(2, &good) > workspace, "no more memory between nodes");
   must_refuse(shmemx_moe_bulk_workspace(SHMEM_TEAM_INVALID, &good) == 0, "no team");
-  shmemx_moe_bulk_t handle = NULL;
-  must_refuse(shmemx_moe_bulk_create(SHMEM_TEAM_WORLD, &good, heap, workspace - 1, &handle), "a small workspace");
-  must_refuse(shmemx_moe_bulk_create(SHMEM_TEAM_WORLD, &good, heap, workspace, NULL), "no place for the handle");
   DISPATCH(size, 1);
   DISPATCH(handle, NULL);
   DISPATCH(route.tokens, kTokens + 1);
@@ -108,6 +115,7 @@ static void give(int result) {
 /// What PE 1 does; PE 0 makes its calls and waits for the end.
 static void act(const char* name, int me) {
   if (strcmp(name, "arguments") == 0) {
+    refuse_together(me);
     if (me == 1) refuse_arguments();
   } else if (strcmp(name, "number") == 0) {
     if (me == 1) numbers[2] = kTokens;

@@ -20,6 +20,7 @@ import torch.distributed as dist
 
 from railshmem import _core
 from railshmem._names import name_of
+from railshmem._together import together
 from railshmem.torch import _gpu
 
 _FUNCTION = "railshmem.symm_mem.enable"
@@ -98,17 +99,21 @@ def _compiled() -> ModuleType:
     hosts = _core.exchange_words(_FUNCTION, [host, 0] * _core.n_pes(), None)[::2]  # two words for each PE
     compiler = _Compiler(name, library) if hosts.index(host) == _core.my_pe() and not library.exists() else None
     failure = _wait_for_compilers(compiler)
-    if failure is not None:
-        raise RuntimeError(
-            f"{_FUNCTION}: the backend cannot be compiled against torch {torch.__version__}; it needs a C++20 compiler, ninja "
-            f"(pip install ninja) and Python's headers (python3-dev). The compiler said: {failure}") from failure
-    if not library.exists():
-        raise RuntimeError(f"{_FUNCTION}: PE {hosts.index(host)} could not compile the backend; its own message says why")
-    spec = importlib.util.spec_from_file_location(name, library)
-    assert spec is not None and spec.loader is not None
-    extension = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(extension)
-    return extension
+
+    def load() -> ModuleType:
+        if failure is not None:
+            raise RuntimeError(
+                f"{_FUNCTION}: the backend cannot be compiled against torch {torch.__version__}; it needs a C++20 compiler, ninja "
+                f"(pip install ninja) and Python's headers (python3-dev). The compiler said: {failure}") from failure
+        if not library.exists():
+            raise RuntimeError(f"{_FUNCTION}: PE {hosts.index(host)} could not compile the backend; its own message says why")
+        spec = importlib.util.spec_from_file_location(name, library)
+        assert spec is not None and spec.loader is not None
+        extension = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(extension)
+        return extension
+
+    return together(_FUNCTION, load)
 
 
 class _Compiler(threading.Thread):
@@ -117,17 +122,17 @@ class _Compiler(threading.Thread):
     def __init__(self, name: str, library: pathlib.Path):
         super().__init__(name="railshmem.symm_mem", daemon=True)
         self._task = (name, library)
-        self.failure: Exception | None = None
+        self.failure: BaseException | None = None
         self.start()
 
     def run(self) -> None:
         try:
             _compile(*self._task)
-        except Exception as error:
+        except BaseException as error:  # the thread that waits raises it
             self.failure = error
 
 
-def _wait_for_compilers(compiler: _Compiler | None) -> Exception | None:
+def _wait_for_compilers(compiler: _Compiler | None) -> BaseException | None:
     """Returns when every PE's compiler has ended, with the failure of this PE's one. The PEs meet every second, because a
     compiler on a busy machine may take longer than SHMEM_WAIT_TIMEOUT lets one call wait."""
     while True:

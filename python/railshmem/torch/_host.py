@@ -58,14 +58,16 @@ def all_to_all_v(function: str, output: torch.Tensor, input: torch.Tensor, outpu
     _core.require_symmetric(function, "input", input)
     told = _core.exchange_words(function, words, team)
     source, dest, at = input.view(-1), output.view(-1), 0
-    for k, (pe, count) in enumerate(zip(pes, output_counts)):
-        offset, sent = told[2 * k], told[2 * k + 1]
-        if sent != count:
-            raise ValueError(f"{function}: member {k} sends {sent} elements to this one, whose split sizes say {count}")
-        # Its part is at that place of its input, which may be longer than the input here.
-        _core.get_at(function, dest[at:at + count], source, offset, pe)
-        at += count
-    _core.sync(function, team)
+    wrong = next((k for k, count in enumerate(output_counts) if told[2 * k + 1] != count), None)
+    if wrong is None:
+        for k, (pe, count) in enumerate(zip(pes, output_counts)):
+            # Its part is at that place of its input, which may be longer than the input here.
+            _core.get_at(function, dest[at:at + count], source, told[2 * k], pe)
+            at += count
+    _core.sync(function, team)  # also of a member with an error, for which the others would wait
+    if wrong is not None:
+        raise ValueError(f"{function}: member {wrong} sends {told[2 * wrong + 1]} elements to this one, whose split sizes say "
+                         f"{output_counts[wrong]}")
 
 
 def broadcast(function: str, tensor: torch.Tensor, root: int, team: _Team | None) -> None:

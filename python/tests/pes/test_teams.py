@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import threading
+import time
+
 import pytest
 
 import railshmem
-from railshmem import Team
+from railshmem import Team, _core
+from railshmem._together import together
 
 
 def test_the_world_has_all_pes(me, npes):
@@ -74,3 +78,37 @@ def test_members_out_of_range_raise(npes):
 def test_teams_are_made_by_splits_only():
     with pytest.raises(TypeError):
         railshmem.Team()
+
+
+def test_threads_exchange_words_on_two_teams_in_any_order(me, npes):
+    """PE 0 begins with one team, the others with the other one."""
+    teams = [Team.world().split_strided(0, 1, npes) for _ in range(2)]
+    ended = []
+
+    def exchange(number):
+        for turn in range(3):
+            told = _core.exchange_words("test", [number, 10 * me + turn] * npes, teams[number])
+            assert told == [word for pe in range(npes) for word in (number, 10 * pe + turn)]
+        ended.append(number)
+
+    order = [0, 1] if me == 0 else [1, 0]
+    threads = [threading.Thread(target=exchange, args=(number,), daemon=True) for number in order]
+    for thread in threads:
+        thread.start()
+        time.sleep(0.2)  # so that the first one of each PE waits for the others
+    for thread in threads:
+        thread.join(20)
+    assert sorted(ended) == [0, 1]
+    for team in teams:
+        team.destroy()
+
+
+def test_a_step_that_one_member_cannot_take_raises_on_all(me, npes):
+    def step():
+        if me == npes - 1:
+            raise OSError("no disk")
+        return me
+
+    with pytest.raises(OSError if me == npes - 1 else RuntimeError, match="no disk|another PE could not"):
+        together("test", step)
+    assert together("test", lambda: me) == me

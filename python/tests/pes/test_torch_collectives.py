@@ -90,6 +90,21 @@ def test_all_to_all_with_split_sizes(tensors, dtype, me, npes):
     assert output.float().tolist() == [[float(pe), float(me)] for pe in range(npes) for _ in range(got[pe])]
 
 
+def test_a_member_with_other_split_sizes_keeps_nobody(tensors, device, me, npes):
+    """PE 0 expects more of the last PE than that sends."""
+    if device != "cpu":
+        pytest.skip("collectives on streams find it in a kernel")
+    got = [1] * (npes - 1) + [1 + (me == 0)]
+    input, output = tensors(npes), tensors(npes + 1)[:sum(got)]
+    input.fill_(me)
+    if me == 0:
+        with pytest.raises(ValueError, match=f"member {npes - 1} sends 1 elements to this one, whose split sizes say 2"):
+            rt.all_to_all(output, input, output_split_sizes=got, input_split_sizes=[1] * npes)
+    else:
+        rt.all_to_all(output, input, output_split_sizes=got, input_split_sizes=[1] * npes)
+        assert output.tolist() == [float(pe) for pe in range(npes)]
+
+
 def test_broadcast(tensors, me, npes):
     tensor = tensors(4, dtype=torch.bfloat16, fill=[float(me)] * 4)
     rt.broadcast(tensor, npes - 1)

@@ -203,17 +203,18 @@ TEST(Mailbox, TheDeathOfTheOtherProcessEndsTheWait) {
   killer.join();
 }
 
+void wait_with_no_descriptors() {
+  Mailbox box(echoes(), "test");
+  const rlimit one{1, 1};  // poll() takes no more descriptors than a process may have
+  setrlimit(RLIMIT_NOFILE, &one);
+  box.wake();
+  sleep(20);
+  _exit(0);
+}
+
 TEST(Mailbox, AThreadThatCannotWaitEndsTheJobWithAMessage) {
-  EXPECT_EXIT(
-      {
-        Mailbox box(echoes(), "test");
-        const rlimit none{1, 1};  // poll() takes no more descriptors than a process may have
-        setrlimit(RLIMIT_NOFILE, &none);
-        box.wake();
-        sleep(20);
-        _exit(0);
-      },
-      testing::ExitedWithCode(1), "the thread that answers PEs of this host cannot poll: Invalid argument");
+  EXPECT_EXIT(wait_with_no_descriptors(), testing::ExitedWithCode(1),
+              "the thread that answers PEs of this host cannot poll: Invalid argument");
 }
 
 }  // namespace

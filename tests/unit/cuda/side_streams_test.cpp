@@ -20,8 +20,8 @@ Result nothing(Stream) {
 /// As two threads that give collectives of two teams: one waits in the driver until the other has given its own.
 TEST(SideStreams, AThreadThatWaitsInTheDriverHoldsUpNoOther) {
   FakeDriver fake;
-  const DeviceContext gpu = DeviceContext::primary(fake.driver(), 0);
   {
+    const DeviceContext gpu = DeviceContext::primary(fake.driver(), 0);
     SideStreams sides(gpu);
     std::promise<void> waits, given;
     std::future<void> others = given.get_future();
@@ -59,8 +59,8 @@ TEST(SideStreams, AStreamIsUsedAgain) {
 
 TEST(SideStreams, ARefusalIsReturnedAndTheNextTryMakesAnother) {
   FakeDriver fake;
-  const DeviceContext gpu = DeviceContext::primary(fake.driver(), 0);
   {
+    const DeviceContext gpu = DeviceContext::primary(fake.driver(), 0);
     const ContextGuard guard(gpu);
     SideStreams sides(gpu);
     constexpr Result kOutOfMemory = 2;

@@ -7,10 +7,10 @@ namespace railshmem::cuda {
 
 extern "C" {
 
-/// The n-th call of this symbol from now on (1: the next) fails.
+/// The n-th call of this symbol from now on (1: the next) fails; with 0 all calls do.
 Result railshmem_fake_fail(const char* symbol, uintptr_t nth, uintptr_t result) {
   FAKE_CALL(nothing);
-  s.failures[symbol] = {s.calls[symbol] + static_cast<int>(nth), false, static_cast<Result>(result)};
+  s.failures[symbol] = {s.calls[symbol] + static_cast<int>(nth == 0 ? 1 : nth), nth == 0, static_cast<Result>(result)};
   return kSuccess;
 }
 

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What PEs make together fails on PE 1 alone, because a call of the fake driver fails: all of them get an error at once.
+add_executable(fault_failed_create failed_create.c)
+set_target_properties(fault_failed_create PROPERTIES OUTPUT_NAME failed_create)
+target_link_libraries(fault_failed_create PRIVATE RailSHMEM::moe RailSHMEM::overlap ${CMAKE_DL_LIBS})
+add_dependencies(fault_failed_create railshmem_fake_cuda)
+target_compile_options(fault_failed_create PRIVATE -Wall -Wextra $<$<BOOL:${RAILSHMEM_WERROR}>:-Werror>)
+# failed_create(test what symbol nth message OPTIONS...)
+function(failed_create test what symbol nth message)
+  set(kernels "")
+  if(what STREQUAL "attach")
+    set(kernels WITHOUT_KERNELS)
+  endif()
+  fault_test(${test} ${kernels} OPTIONS --env RAILSHMEM_FAKE_GPUS=2 --env SHMEM_HEAP_KIND=device --env SHMEM_DEVICE_HEAP_MAX=128M ${ARGN}
+             --status 0 --within 25 --expect "PE 1: error: ${message}" --expect "PE 0: error: "
+             --expect "PE 0: all PEs got the error" --expect "PE 1: all PEs got the error"
+             COMMAND $<TARGET_FILE:oshrun> -n 2 --timeout 45 $<TARGET_FILE:fault_failed_create> ${what} ${symbol} ${nth})
+endfunction()
+set(near --env SHMEM_TRANSPORT=p2p)
+set(far --env SHMEM_TRANSPORT=p2p,ofi --env SHMEM_NODE_SIZE=1 --env SHMEM_OFI_PROVIDER=shm)
+# failed_create_over(way OPTIONS...): every step of each kind, by the call that it makes first
+function(failed_create_over way)
+  set(attach "shmemx_attach_device: ")
+  failed_create(failed_attach.gpu.${way} attach cuDevicePrimaryCtxRetain 1 "${attach}" ${ARGN})
+  failed_create(failed_attach.heap.${way} attach cuMemCreate 0 "${attach}" ${ARGN})
+  set(moe "shmemx_moe_create: ")
+  failed_create(moe_failed_create.kernels.${way} moe cuModuleLoadData 1 "${moe}" ${ARGN})
+  failed_create(moe_failed_create.words.${way} moe cuMemsetD8Async 1 "${moe}" ${ARGN})
+  set(bulk "shmemx_moe_bulk_create: ")
+  failed_create(moe_failed_create.bulk_kernels.${way} moe_bulk cuModuleGetFunction 2 "${bulk}" ${ARGN})
+  failed_create(moe_failed_create.bulk_words.${way} moe_bulk cuMemsetD8Async 1 "${bulk}" ${ARGN})
+  set(overlap "shmemx_overlap_create: ")
+  failed_create(overlap_failed_create.streams.${way} overlap cuStreamCreateWithPriority 3 "${overlap}" ${ARGN})
+  failed_create(overlap_failed_create.words.${way} overlap cuMemsetD8Async 1 "${overlap}" ${ARGN})
+endfunction()
+failed_create_over(near ${near})
+# The sixth is that of the channels of kernels, when the heap is there.
+failed_create(failed_attach.channels.near attach cuMemHostAlloc 6 "shmemx_attach_device: PE 1: cannot pin" ${near})
+if(RAILSHMEM_HAVE_OFI)
+  failed_create_over(far ${far})
+  failed_create(failed_attach.rails.far attach cuMemHostRegister_v2 1 "shmemx_attach_device: PE 1: " ${far})
+  failed_create(overlap_failed_create.node.far overlap cuStreamBatchMemOp_v2 1 "shmemx_overlap_create: " ${far})
+endif()
