@@ -6,9 +6,11 @@
 
 #include "src/base/error.h"
 #include "src/base/limit.h"
+#include "src/base/log.h"
 #include "transports/ofi/card.h"
 #include "transports/ofi/hints.h"
 #include "transports/ofi/pairing.h"
+#include "transports/ofi/quirks.h"
 
 namespace railshmem::ofi {
 namespace {
@@ -35,6 +37,11 @@ Fabric::Fabric(const NetworkConfig& config)
       extents_(
           std::make_unique<DeviceExtents>(nics_.front().gpu_way, ports_with(config.env->proxy_threads), nics_.size())),
       ports_(ports_with(config.env->proxy_threads)) {
+  if (const std::string harm = exposure_of(*nics_.front().info); pe_ == 0 && !harm.empty())
+    log_warn(
+        "provider %s: any process that reaches its ports can %s; use it for tests only, or set "
+        "SHMEM_OFI_PROVIDER=tcp (docs/security.md)",
+        nics_.front().provider(), harm.c_str());
   for (const Nic& nic : nics_) {
     links_.push_back(LinkState::of(nic.facts));
     for (size_t port = 0; port < ports_.size(); ++port)
@@ -173,6 +180,11 @@ uint32_t Fabric::learn(Port mine, int pe, std::span<const std::byte> bytes) {
   if (news.rail >= cards_[index].rails.size()) throw Error(text("PE %d has no rail %u", pe, news.rail));
   if (static_cast<size_t>(news.port) >= ports_.size())
     throw Error(text("PE %d has no port %u", pe, static_cast<unsigned>(news.port)));
+  // The provider reads as many bytes as its addresses have.
+  const std::vector<std::byte>& known = cards_[index].rails[news.rail].addresses[static_cast<size_t>(news.port)];
+  const bool is_text = rails(mine).front().info().addr_format == FI_ADDR_STR;
+  if (is_text ? news.address.empty() || news.address.back() != std::byte{0} : news.address.size() != known.size())
+    throw Error(text("PE %d names an address of %zu bytes, which is none of this network", pe, news.address.size()));
   if (news.port != Port::proxy && mine != Port::proxy) return 0;               // others talk to proxies only
   if (news.port == Port::proxy && mine == Port::proxy && pe == pe_) return 0;  // reopen() did it
   uint32_t concerned = 0;

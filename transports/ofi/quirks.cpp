@@ -93,6 +93,13 @@ std::string unfit(const std::string& provider, uint32_t version) {
               FI_MAJOR(version), FI_MINOR(version));
 }
 
+std::string exposure_of(const fi_info& info) {
+  // Seen with 1.17: random datagrams to the port, and random bytes over a connection to the port.
+  if (is_rxd(info)) return "end this job's PEs";
+  if (is_sockets(info)) return "stall this job";
+  return {};
+}
+
 std::string provider_meant_by(const std::string& wanted, const std::vector<std::string>& listed) {
   const auto lists = [&](std::string_view name) {
     return std::find(listed.begin(), listed.end(), name) != listed.end();

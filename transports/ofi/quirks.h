@@ -38,6 +38,10 @@ Quirks quirks_of(const fi_info& info, uint32_t version = fi_version()) noexcept;
 /// Why no rail may use the provider in this `version` of libfabric, and what to do; empty: rails may.
 std::string unfit(const std::string& provider, uint32_t version = fi_version());
 
+/// What a process that is no PE of the job, but reaches the provider's ports, can do inside libfabric, where no check
+/// of ours helps; empty: nothing that is known.
+std::string exposure_of(const fi_info& info);
+
 /// The listed provider that `wanted` means where libfabric lists these: itself, or the one that has taken its place.
 /// Empty when there is none.
 std::string provider_meant_by(const std::string& wanted, const std::vector<std::string>& listed);

@@ -92,22 +92,15 @@ int Rail::describe_extent(const std::byte* local, size_t nbytes, void*& desc) co
 Post Rail::posted(ssize_t rc, int pe, const OpSlot* slot) noexcept {
   if (rc == 0) [[likely]] {
     outstanding_ += slot != nullptr;
-    if (pe == stuck_pe_) stuck_pe_ = -1;
+    stuck_.accepted(pe);
     return Post::ok;
   }
   local_.forget(slot);
   return rc == -FI_EAGAIN ? refused(pe) : fail(static_cast<int>(-rc));
 }
 
-/// No room. ofi_rxm also says so for ever while it tries to reach a peer that died, hence the deadline.
 Post Rail::refused(int pe) noexcept {
-  const uint64_t now = now_ns();
-  if (pe != stuck_pe_) {
-    stuck_pe_ = pe;
-    stuck_since_ns_ = now;
-    return Post::again;
-  }
-  return now - stuck_since_ns_ < timeout_ns_ ? Post::again : fail(ETIMEDOUT);
+  return stuck_.refused(pe, now_ns()) ? fail(ETIMEDOUT) : Post::again;
 }
 
 Post Rail::fail(int error) noexcept {
@@ -177,17 +170,24 @@ size_t Rail::poll_error(RailEvent& event, ssize_t rc) noexcept {
     event.error = static_cast<int>(-n);
     return 1;
   }
-  event.error = entry.err == 0 ? EIO : std::abs(entry.err);  // shm gives negative codes
+  event = failure_of(entry);
+  return 1;
+}
+
+RailEvent Rail::failure_of(const fi_cq_err_entry& entry) noexcept {
+  const int error = entry.err == 0 ? EIO : std::abs(entry.err);  // shm gives negative codes
+  RailEvent event{RailEvent::Kind::failed, error, nullptr, nullptr, 0, nullptr};
   // No context, or one that is not meaningful for an operation of a peer: the rail cannot say which operation it was.
-  if (!entry.op_context || (entry.flags & (FI_REMOTE_READ | FI_REMOTE_WRITE))) return 1;
+  if (!entry.op_context || (entry.flags & (FI_REMOTE_READ | FI_REMOTE_WRITE))) return event;
   if (receives_.owns(entry.op_context)) {
     receives_.give_back(ep_.get(), receives_.index_of(entry.op_context));
-    return 1;
+    return event;
   }
-  event.slot = static_cast<OpSlot*>(entry.op_context);
   --outstanding_;
+  if (entry.op_context == &nobody_) return event;  // a message without a slot
+  event.slot = static_cast<OpSlot*>(entry.op_context);
   local_.forget(event.slot);
-  return 1;
+  return event;
 }
 
 void Rail::release(const RailEvent& message) noexcept {

@@ -18,6 +18,7 @@
 #include "transports/ofi/nic.h"
 #include "transports/ofi/quirks.h"
 #include "transports/ofi/receive_pool.h"
+#include "transports/ofi/stuck_peers.h"
 
 namespace railshmem::ofi {
 
@@ -118,6 +119,7 @@ class Rail {
   size_t hand_out(std::span<const fi_cq_msg_entry> entries, std::span<RailEvent> events) noexcept;
   size_t poll_drained(std::span<RailEvent> events) noexcept;
   RailEvent event_of(const fi_cq_msg_entry& entry) noexcept;
+  RailEvent failure_of(const fi_cq_err_entry& entry) noexcept;
   size_t poll_error(RailEvent& event, ssize_t rc) noexcept;
 
   // Every post reads the members from here.
@@ -142,9 +144,7 @@ class Rail {
   std::vector<fi_cq_msg_entry> drained_;
   size_t drained_next_ = 0;
   size_t drained_end_ = 0;
-  int stuck_pe_ = -1;  ///< the peer that has refused all posts since stuck_since_ns_; -1: none
-  uint64_t stuck_since_ns_ = 0;
-  uint64_t timeout_ns_ = 0;
+  StuckPeers stuck_;
   std::string name_;
 
   // Reverse destruction is the order that libfabric requires.

@@ -27,7 +27,7 @@ void Rail::readdress(int pe, Port port, std::span<const std::byte> address) {
   // The old number stays in the vector: removing it while operations to it are in flight is an error for some
   // providers.
   addresses_[peer_index(pe, port)] = number;
-  if (stuck_pe_ == pe) stuck_pe_ = -1;  // its patience starts anew
+  stuck_.accepted(pe);  // its patience starts anew
 }
 
 void Rail::close() noexcept {
@@ -51,7 +51,7 @@ void Rail::close() noexcept {
   outstanding_ = 0;
   max_outstanding_ = 0;  // refuses posts
   wait_fd_ = -1;
-  stuck_pe_ = -1;
+  stuck_.clear();
 }
 
 /// Empty if the provider does not tell it.

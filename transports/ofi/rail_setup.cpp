@@ -41,7 +41,7 @@ void make_name_unique(fi_info& info) {
 }  // namespace
 
 Rail::Rail(const Nic& nic, const RailSetup& setup)
-    : ports_(setup.ports), timeout_ns_(setup.timeout_ns), name_(nic.name()), info_(fi_dupinfo(nic.info.get())) {
+    : ports_(setup.ports), stuck_(setup.npes, setup.timeout_ns), name_(nic.name()), info_(fi_dupinfo(nic.info.get())) {
   if (!info_) throw std::bad_alloc();
   make_name_unique(*info_);
   quirks_ = quirks_of(*info_);

@@ -10,6 +10,7 @@
 #include "src/base/env.h"
 #include "src/base/error.h"
 #include "tests/support/rail_pair.h"
+#include "transports/ofi/card.h"
 #include "transports/ofi/fabric.h"
 
 namespace railshmem::testing_support {
@@ -86,6 +87,27 @@ TEST_P(FabricReopen, ReachesItselfThoughAllRailsWereClosed) {
   }
   put(3);
   for (size_t r = 0; r < rails; ++r) EXPECT_EQ(read_own(r, 4096), 3u);
+}
+
+/// The provider reads an address of the length that it knows, whatever a message says.
+TEST_P(FabricReopen, CardWithAnotherAddressIsRefused) {
+  const ofi::EndpointCard card = ofi::decode_endpoint(fabric_->reopen(Port::proxy, 0), 0);
+  EXPECT_EQ(fabric_->learn(Port::host, 0, ofi::encode(card)), 1u);
+  for (const size_t nbytes : {size_t{0}, size_t{3}, card.address.size() - 1, card.address.size() + 1}) {
+    ofi::EndpointCard other = card;
+    other.address.resize(nbytes, std::byte{1});
+    EXPECT_THROW(fabric_->learn(Port::host, 0, ofi::encode(other)), Error) << nbytes << " bytes";
+    EXPECT_THROW(fabric_->learn(Port::proxy, 0, ofi::encode(other)), Error) << nbytes << " bytes";
+  }
+  ofi::EndpointCard other = card;
+  other.rail = 1000;
+  EXPECT_THROW(fabric_->learn(Port::host, 0, ofi::encode(other)), Error);
+  other = card;
+  other.port = Port::rings;
+  EXPECT_THROW(fabric_->learn(Port::host, 0, ofi::encode(other)), Error) << "this job has one proxy thread";
+  std::vector<std::byte> cut = ofi::encode(card);
+  for (; !cut.empty(); cut.pop_back())
+    EXPECT_THROW(fabric_->learn(Port::host, 0, std::span(cut).first(cut.size() - 1)), Error);
 }
 
 INSTANTIATE_TEST_SUITE_P(Providers, FabricReopen, testing::Values("tcp;ofi_rxm", "net", "sockets"),

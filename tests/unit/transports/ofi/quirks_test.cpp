@@ -7,9 +7,11 @@
 
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "src/base/error.h"
+#include "src/base/log.h"
 #include "tests/support/ofi_fabric.h"
 #include "transports/ofi/fid.h"
 
@@ -47,6 +49,31 @@ TEST(OfiQuirks, DatagramsAndSocketsAreWhatTheyWere) {
     EXPECT_TRUE(quirks_of(*provider("sockets", FI_PROTO_SOCK_TCP), version).counts_messages);
     EXPECT_FALSE(quirks_of(*provider("shm"), version).counts_messages);
   }
+}
+
+TEST(OfiQuirks, ProvidersThatStrangersHarmAreNamedAtTheStart) {
+  EXPECT_NE(exposure_of(*provider("udp;ofi_rxd", FI_PROTO_RXD)), "");
+  EXPECT_NE(exposure_of(*provider("sockets", FI_PROTO_SOCK_TCP)), "");
+  for (const char* other : {"tcp;ofi_rxm", "tcp", "net", "shm", "verbs;ofi_rxm", "efa"})
+    EXPECT_EQ(exposure_of(*provider(other)), "") << other;
+}
+
+/// Warnings at the start of PE `pe` over this provider; nothing where the provider is not to be had.
+std::optional<uint64_t> warnings_of_start(const char* name, int pe) {
+  const uint64_t before = warnings_logged();
+  try {
+    testing_support::make_ofi_fabric({{"SHMEM_OFI_PROVIDER", name}}, pe);
+  } catch (const Error&) {
+    return {};
+  }
+  return warnings_logged() - before;
+}
+
+TEST(OfiQuirks, OnlyPe0WarnsOfAnExposedProvider) {
+  if (!warnings_of_start("sockets", 0)) GTEST_SKIP() << "this libfabric has no provider sockets";
+  EXPECT_EQ(warnings_of_start("sockets", 0), 1u);
+  EXPECT_EQ(warnings_of_start("sockets", 1), 0u);
+  EXPECT_EQ(warnings_of_start("tcp", 0), 0u);
 }
 
 TEST(OfiQuirks, ShmBefore115IsUnfit) {
