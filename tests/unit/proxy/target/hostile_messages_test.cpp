@@ -7,7 +7,9 @@
 #include <random>
 
 #include "src/base/log.h"
+#include "src/proxy/host_side.h"
 #include "tests/support/hostile_rig.h"
+#include "tests/support/staged_rig.h"
 
 namespace railshmem::test {
 namespace {
@@ -234,6 +236,20 @@ TEST(HostileMessages, CardsAreDroppedWhereNothingIsOpenedAnew) {
   EXPECT_EQ(rig.dropped(), 1u);
 }
 
+/// Requests go to proxy endpoints. One that comes to the host endpoint must not end the PE.
+TEST(HostileMessages, RequestsToTheHostEndpointAreDropped) {
+  ScriptedRail rail, proxy_rail;
+  Sleeper sleeper;
+  const InitiatorConfig config{.port = Port::host, .pe = 1, .npes = 4, .cells = 16, .nonce = HostileRig::kNonce};
+  ProxySide<ScriptedRail> proxy(std::span(&proxy_rail, 1), std::span<const Segment>(), config);
+  HostSide<ScriptedRail> host(std::span(&rail, 1), config, HostConfig{HostThreads::one, true, 60}, proxy, sleeper);
+  rail.deliver(HostileRig::add());
+  rail.deliver(HostileRig::header(MessageKind::ping));
+  host.poll_as_proxy();
+  EXPECT_EQ(host.rails().counts(0).refused, 2u);
+  EXPECT_EQ(rail.count('s'), 0);
+}
+
 /// A message that looks like one of the job, with random values; a few times something is broken.
 std::vector<std::byte> random_message(std::mt19937_64& random) {
   const auto below = [&random](uint64_t n) { return random() % n; };
@@ -303,6 +319,55 @@ TEST(HostileMessages, RandomMessagesHarmNothing) {
       }
     }
     dropped += rig.dropped();
+    rig.initiator->forget_all();
+  }
+  set_log_level(LogLevel::warn);
+  EXPECT_GT(dropped, delivered / 10);
+  EXPECT_LT(dropped, delivered - delivered / 10) << "many get past the first look";
+}
+
+/// Where the heap is staged, requests also name slots of their source.
+TEST(HostileMessages, RandomMessagesToAStagedHeapHarmNothing) {
+  std::mt19937_64 random(20260817);
+  uint64_t delivered = 0, dropped = 0;
+  set_log_level(LogLevel::error);
+  for (int round = 0; round < 20; ++round) {
+    StagedRig rig(Port::proxy, 1);
+    StagingTerms terms{};
+    rig.staging->describe_to(terms);
+    rig.staging->learn_areas(std::vector<StagingTerms>(4, terms));
+    for (int i = 0; i < 200; ++i) {
+      std::vector<std::byte> message = random_message(random);
+      if (message.size() >= sizeof(MessageHeader)) {  // rails of this rig have another nonce
+        auto header = read_message<MessageHeader>(message.data());
+        header.nonce_low = 0;
+        header.nonce_high = 0;
+        std::memcpy(message.data(), &header, sizeof header);
+      }
+      if (message.size() >= sizeof(StagedMessage) && random() % 2 == 0) {
+        auto staged = read_message<StagedMessage>(message.data());
+        staged.header.kind = random() % 2 == 0 ? MessageKind::staged_put : MessageKind::staged_get;
+        staged.header.answer = staged.header.kind == MessageKind::staged_put ? Answer::acknowledge : Answer::reply;
+        staged.header.op = 0;
+        staged.slot = random() % 2 == 0 ? kNoSlot : random() % terms.area_nbytes;
+        staged.nbytes = static_cast<uint32_t>(random() % (random() % 2 == 0 ? 64 : 10000));
+        staged.signal_segment = SegmentId::heap;
+        staged.signal_op = SignalOp::set;
+        staged.brings_signal = random() % 2;
+        const bool carries = staged.header.kind == MessageKind::staged_put && staged.slot == kNoSlot;
+        message = HostileRig::bytes_of(staged, carries ? staged.nbytes % 4000 : 0);
+      }
+      rig.rails[0].deliver_bytes(std::move(message));
+      rig.turns(4);
+      ++delivered;
+      for (ScriptedRail& rail : rig.rails) {
+        for (const ScriptedRail::Posted& posted : rail.posted)
+          if (posted.slot != nullptr) rail.complete(posted.slot);
+        rail.posted.clear();
+      }
+    }
+    rig.turns();
+    dropped += rig.initiator->rails().counts(0).refused;
     rig.initiator->forget_all();
   }
   set_log_level(LogLevel::warn);
