@@ -236,7 +236,8 @@ class HostSide {
   /// A put as messages: each is a put_signal, whose signal adds nothing to a spare word unless it is the caller's. The
   /// caller has the source back at once.
   [[gnu::noinline]] void issue_in_messages(const Op& op) noexcept {
-    const size_t longest = initiator_.traits().max_message - sizeof(PutSignalMessage);
+    const size_t most = std::min(initiator_.rails().traits().max_message, kMaxMessage);
+    const size_t longest = most - sizeof(PutSignalMessage);
     wait_for_quiets(*op.context);
     for (size_t at = 0; at < op.nbytes; at += longest) {
       Op part = op;
