@@ -8,6 +8,7 @@
 #include "include/shmem/device/push.h"
 #include "perftest/engine/instructions.h"
 #include "perftest/engine/null_rail.h"
+#include "perftest/engine/served_bench.h"
 #include "src/base/cpu.h"
 #include "src/base/log.h"
 #include "src/channel/channel.h"
@@ -82,7 +83,7 @@ EngineFigures measure_engine(const EngineBenchOptions& options) {
     for (EngineFigures& mine : figures)
       threads.emplace_back([&options, &begin, &mine] {
         begin.arrive_and_wait();
-        mine = measure_thread(options);
+        mine = options.work == EngineWork::served ? measure_served(options) : measure_thread(options);
       });
   }
   EngineFigures all{0, figures[0].instructions};

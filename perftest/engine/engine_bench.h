@@ -13,6 +13,7 @@ enum class EngineWork : uint8_t {
   put_inline,  ///< 8 bytes inside the command
   put,         ///< of one write
   fenced,      ///< puts to one PE with a fence after every eighth
+  served,      ///< atomic additions of a peer, executed and acknowledged
 };
 
 struct EngineBenchOptions {

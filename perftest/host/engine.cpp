@@ -23,6 +23,7 @@ constexpr Case kCases[] = {
     {"put_4_rails", {EngineWork::put, 4, 4096}},
     {"fenced_1_rail", {EngineWork::fenced, 1, 4096}},
     {"fenced_4_rails", {EngineWork::fenced, 4, 4096}},
+    {"served_amo", {EngineWork::served, 1, 8}},
 };
 
 /// Returns the rates.
