@@ -3,14 +3,18 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <ctime>
+#include <new>
 #include <string_view>
+#include <vector>
 
+#include "src/base/error.h"
 #include "src/base/fds.h"
 
 namespace railshmem {
@@ -48,7 +52,72 @@ bool ours(int folder, const char* name) noexcept {
          (S_ISREG(file.st_mode) || S_ISSOCK(file.st_mode));
 }
 
+int remove_file(int folder, const char* name) noexcept {
+  return ours(folder, name) && unlinkat(folder, name, 0) == 0 ? 1 : 0;
+}
+
+constexpr std::string_view kClaimEnd = ":claim";
+
+std::string claim_name(uint64_t since_ns) {
+  return text("%d_%llx_0:%u%s", static_cast<int>(getpid()), static_cast<unsigned long long>(since_ns), getuid(),
+              kClaimEnd.data());
+}
+
+/// Holds a claim whose owner has ended; empty where the owner lives, or it cannot be known.
+UniqueFd take_over(int folder, const char* name) noexcept {
+  UniqueFd fd(openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!fd || !ours(folder, name) || flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return {};
+  return fd;
+}
+
+std::vector<std::string> names_in(DIR* folder) {
+  std::vector<std::string> names;
+  while (const dirent* file = readdir(folder)) names.emplace_back(file->d_name);
+  return names;
+}
+
+int sweep(int folder, const std::vector<std::string>& names) {
+  int removed = 0;
+  for (const std::string& claim : names) {
+    const Maker dead = maker_of(claim);
+    if (dead.process == 0 || !claim.ends_with(kClaimEnd)) continue;
+    const UniqueFd held = take_over(folder, claim.c_str());
+    if (!held) continue;
+    for (const std::string& name : names) {
+      const Maker maker = maker_of(name);
+      if (maker.process == dead.process && maker.since_ns == dead.since_ns && name != claim)
+        removed += remove_file(folder, name.c_str());
+    }
+    removed += remove_file(folder, claim.c_str());  // last: as long as it is there, the others can be found again
+  }
+  return removed;
+}
+
 }  // namespace
+
+ShmClaim::ShmClaim(const char* folder) : since_ns_(shm_file_time_ns()) {
+  // It gets its name with the lock on it, so that nobody finds it without.
+  UniqueFd file(open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (!file || flock(file.get(), LOCK_EX | LOCK_NB) != 0) return;
+  const std::string path = std::string(folder) + '/' + claim_name(since_ns_);
+  const std::string opened = text("/proc/self/fd/%d", file.get());
+  if (linkat(AT_FDCWD, opened.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) != 0) return;
+  path_ = path;
+  lock_ = std::move(file);
+}
+
+ShmClaim::~ShmClaim() {
+  if (lock_) unlink(path_.c_str());
+}
+
+int sweep_shm_files(const char* folder) noexcept {
+  try {
+    const Folder files = open_folder(folder);
+    return files ? sweep(dirfd(files.get()), names_in(files.get())) : 0;
+  } catch (const std::bad_alloc&) {  // they stay
+    return 0;
+  }
+}
 
 uint64_t shm_file_time_ns() noexcept {
   timespec now{};
@@ -63,7 +132,7 @@ int remove_shm_files(std::span<const pid_t> processes, uint64_t since_ns, const 
     const Maker maker = maker_of(file->d_name);
     if (maker.process == 0 || maker.since_ns < since_ns) continue;
     if (std::find(processes.begin(), processes.end(), maker.process) == processes.end()) continue;
-    if (ours(dirfd(files.get()), file->d_name) && unlinkat(dirfd(files.get()), file->d_name, 0) == 0) ++removed;
+    removed += remove_file(dirfd(files.get()), file->d_name);
   }
   return removed;
 }

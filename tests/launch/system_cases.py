@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a job finds on its host, and what it leaves there."""
 import os
+import re
 import tempfile
 
-from launch_support import BIN, OSHRUN, Case, Job, environment, free_port, main, wait_all
+from launch_support import BIN, OSHRUN, Case, Job, environment, free_port, main, oshrun, wait_all
 
 
 class ClosedDescriptors(Case):
@@ -100,6 +101,68 @@ class ControlGroup(Case):
         self.expect(self.ask(procs, 16), 0, "16 MiB: allocated", where="out")
         result = self.ask(procs, 300)
         self.expect(result, 1, "PE 0: error: shmem_malloc: no memory for", "the system has", "lower SHMEM_SYMMETRIC_SIZE")
+
+
+class Leftovers(Case):
+    """Files of libfabric's shm provider, which a killed PE cannot remove."""
+    OVER_SHM = {"SHMEM_TRANSPORT": "ofi", "SHMEM_OFI_PROVIDER": "shm", "SHMEM_NODE_SIZE": "1", "SHMEM_SYMMETRIC_SIZE": "32M"}
+
+    @staticmethod
+    def files():
+        return {name for name in os.listdir("/dev/shm") if re.match(r"\d+_[0-9a-f]+_\d+:", name)}
+
+    def start(self, *before):
+        """A job of two PEs that stays, and the files that it has made."""
+        there = self.files()
+        self.addCleanup(oshrun, "--clean")
+        job = Job([*before, OSHRUN, "-n", "2", os.path.join(BIN, "ask_memory"), "1", "stay"], environment(**self.OVER_SHM))
+        self.addCleanup(job.process.communicate)
+        self.addCleanup(job.process.kill)
+        pids = [job.process.stdout.readline().strip() for _ in range(2)]
+        made = {name for name in self.files() - there if name.split("_")[0] in pids}
+        self.assertGreaterEqual(len(made), 2, f"{pids} made {made}")
+        return job, [int(pid) for pid in pids], made
+
+    def lose_a_job(self):
+        job, pids, made = self.start()
+        job.process.kill()
+        job.process.wait()
+        self.assert_gone(pids)
+        return made
+
+    def test_clean_removes_what_a_killed_job_left_and_nothing_of_a_living_one(self):
+        _, _, living = self.start()
+        lost = self.lose_a_job()
+        self.expect(oshrun("--clean"), 0, "files removed in /dev/shm: ", where="out")
+        self.assertEqual(self.files() & lost, set())
+        self.assertEqual(self.files() & living, living)
+
+    def test_the_next_job_removes_what_a_killed_one_left(self):
+        _, _, living = self.start()
+        lost = self.lose_a_job()
+        self.expect(oshrun("-n", 1, "true"), 0)
+        self.assertEqual(self.files() & lost, set())
+        self.assertEqual(self.files() & living, living)
+
+    def test_a_pe_without_oshrun_removes_them_too(self):
+        lost = self.lose_a_job()
+        port = free_port()
+        for result in wait_all([Job([os.path.join(BIN, "ask_memory"), "1"],
+                                    environment(RANK=rank, WORLD_SIZE=2, MASTER_ADDR="127.0.0.1", MASTER_PORT=port, **self.OVER_SHM))
+                                for rank in range(2)]):
+            self.expect(result, 0, "1 MiB: allocated", where="out")
+        self.assertEqual(self.files() & lost, set())
+
+    def test_a_job_in_another_pid_namespace_keeps_its_files(self):
+        apart = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
+        if Job([*apart, "true"]).wait().status != 0:
+            self.skipTest("no PID namespace can be made here")
+        _, _, living = self.start(*apart)
+        self.expect(oshrun("--clean"), 0)
+        self.assertEqual(self.files() & living, living)
+
+    def test_clean_takes_no_program(self):
+        self.expect(oshrun("--clean", "true"), 2, "--clean starts no program, but 'true' is given")
 
 
 if __name__ == "__main__":

@@ -7,10 +7,12 @@
 #include <rdma/fi_rma.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "src/base/shm_files.h"
 #include "src/plugin/rail.h"
 #include "transports/ofi/fid.h"
 #include "transports/ofi/local_memory.h"
@@ -147,6 +149,8 @@ class Rail {
   StuckPeers stuck_;
   std::string name_;
 
+  /// Of names in /dev/shm; shared by the rails of this process, because the last one to go gives it up.
+  std::shared_ptr<const ShmClaim> claim_;
   // Reverse destruction is the order that libfabric requires.
   Info info_;
   Fid<fid_fabric> fabric_;

@@ -7,6 +7,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 
@@ -23,19 +25,36 @@ namespace {
 constexpr size_t kLargestWrite = size_t{1} << 30;
 constexpr size_t kQueueSlack = 64;  // room for errors of operations without a slot
 
+/// The claim of all rails of this process that live; the first one removes what dead processes have left.
+std::shared_ptr<const ShmClaim> claim_of_process() {
+  static std::mutex mutex;
+  static std::weak_ptr<const ShmClaim> current;
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<const ShmClaim> claim = current.lock();
+  if (claim) return claim;
+  if (const int removed = sweep_shm_files(); removed > 0)
+    log_info("removed %d files in /dev/shm that processes of this user had left behind", removed);
+  claim = std::make_shared<const ShmClaim>();
+  current = claim;
+  return claim;
+}
+
 /// Adds a unique part to names. Providers whose addresses are strings make names from the process id (shm: a file in
-/// /dev/shm). A killed process leaves its name behind, and a later process with its id could not start.
-void make_name_unique(fi_info& info) {
-  if (info.addr_format != FI_ADDR_STR || !info.src_addr) return;
+/// /dev/shm). A killed process leaves its name behind, and a later process with its id could not start. The claim tells
+/// others that the files of that name have an owner; null for other providers.
+std::shared_ptr<const ShmClaim> make_name_unique(fi_info& info) {
+  if (info.addr_format != FI_ADDR_STR || !info.src_addr) return nullptr;
   static std::atomic<unsigned> count{0};
+  std::shared_ptr<const ShmClaim> claim = claim_of_process();
   const std::string name =
-      text("%s_%llx_%u", static_cast<const char*>(info.src_addr), static_cast<unsigned long long>(shm_file_time_ns()),
+      text("%s_%llx_%u", static_cast<const char*>(info.src_addr), static_cast<unsigned long long>(claim->since_ns()),
            count.fetch_add(1, std::memory_order_relaxed));
   char* copy = strdup(name.c_str());  // the info frees it
   if (!copy) throw std::bad_alloc();
   std::free(info.src_addr);
   info.src_addr = copy;
   info.src_addrlen = name.size() + 1;
+  return claim;
 }
 
 }  // namespace
@@ -43,7 +62,7 @@ void make_name_unique(fi_info& info) {
 Rail::Rail(const Nic& nic, const RailSetup& setup)
     : ports_(setup.ports), stuck_(setup.npes, setup.timeout_ns), name_(nic.name()), info_(fi_dupinfo(nic.info.get())) {
   if (!info_) throw std::bad_alloc();
-  make_name_unique(*info_);
+  claim_ = make_name_unique(*info_);
   quirks_ = quirks_of(*info_);
   if (quirks_.threading != FI_THREAD_UNSPEC) info_->domain_attr->threading = quirks_.threading;
   const char* provider = info_->fabric_attr->prov_name;

@@ -35,7 +35,9 @@ std::optional<pid_t> process_of(const Frame& hello) {
 }  // namespace
 
 Crew::Crew(CrewOrder order, CrewEvents& events)
-    : order_(std::move(order)), events_(events), since_ns_(shm_file_time_ns()) {}
+    : order_(std::move(order)), events_(events), since_ns_(shm_file_time_ns()) {
+  sweep_shm_files();  // of earlier jobs: the PEs of one that was killed may be gone without a successor
+}
 
 void Crew::start() {
   if (order_.count == 0) return;

@@ -10,6 +10,7 @@
 #include "bootstrap/local/oshrun/say.h"
 
 #include "src/base/fds.h"
+#include "src/base/shm_files.h"
 
 int main(int argc, char** argv) {
   using namespace railshmem::oshrun;
@@ -24,6 +25,10 @@ int main(int argc, char** argv) {
   if (!parsed.message.empty()) {
     std::fputs(parsed.message.c_str(), parsed.exit_status == 0 ? stdout : stderr);
     return parsed.exit_status;
+  }
+  if (parsed.options.clean) {
+    std::printf("files removed in /dev/shm: %d\n", railshmem::sweep_shm_files());
+    return 0;
   }
   try {
     return Job(std::move(parsed.options)).run();

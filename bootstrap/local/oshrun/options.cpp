@@ -72,6 +72,8 @@ void add_options(CLI::App& app, Options& options, Words& words) {
       ->check(CLI::PositiveNumber);
   app.add_flag("--survive", options.survive,
                "When a PE dies, let the others go on, for programs that mask dead PEs; sets SHMEM_SURVIVE=1");
+  app.add_flag("--clean", options.clean,
+               "Start nothing; remove the files in /dev/shm that killed PEs of this user have left on this host");
   app.add_flag("-v,--verbose", options.verbose, "Say where each PE runs");
 }
 
@@ -81,6 +83,10 @@ void complete(Options& options, const Words& words) {
   } else if (!options.command.empty() && options.command.front().front() == '-') {
     throw Error(text("unknown option %s; see oshrun --help", options.command.front().c_str()));
   }
+  if (options.clean && !options.command.empty())
+    throw Error(
+        text("--clean starts no program, but '%s' is given; leave one of them out", options.command[0].c_str()));
+  if (options.clean) return;
   if (options.command.empty()) throw Error(text("which program? usage: %s", kUsage));
   for (const std::string& entry : words.environment)
     for (auto& one : assignment(entry)) options.environment.push_back(std::move(one));

@@ -16,6 +16,7 @@ struct Options {
   bool tag_output = false;
   bool verbose = false;
   bool survive = false;  ///< a PE that dies does not end the others
+  bool clean = false;    ///< only remove files that dead processes have left on this host
   double timeout_s = 0;  ///< 0 = no limit
   Bind bind = Bind::automatic;
   std::string directory;      ///< to start in; empty = where oshrun was started
