@@ -30,7 +30,26 @@ std::string mpi_plugin_of(MpiFlavour flavour) {
   return find_plugin_file(std::string("bootstrap-") + mpi_plugin_name(flavour));
 }
 
-std::unique_ptr<Bootstrap> make_mpi(const Env& env, const BootstrapRequest& request) {
+/// PEs that have met by MPI or its PMI, and go on over connections of their own when the program ends its MPI.
+std::unique_ptr<Bootstrap> make_heir(const Env& env, Bootstrap& bootstrap) {
+  struct Offer {
+    char id[128];
+    bool made;
+  } mine{};
+  std::string why = "PE 0 cannot listen for connections";
+  if (bootstrap.pe() == 0) try {
+      make_tcp_unique_id(env, mine.id);
+      mine.made = true;
+    } catch (const std::exception& e) {  // the others wait for an answer
+      why = e.what();
+    }
+  const Offer offer = exchange(bootstrap, mine).front();
+  if (!offer.made) throw Error(why);
+  return make_tcp_bootstrap_from_id(env, offer.id, bootstrap.pe(), bootstrap.npes());
+}
+
+std::unique_ptr<Bootstrap> make_mpi(const Env& env, BootstrapRequest request) {
+  request.make_heir = [env](Bootstrap& bootstrap) { return make_heir(env, bootstrap); };
   if (!env.mpi_plugin.empty()) {
     check_named_plugin(env.mpi_plugin, "SHMEM_MPI_PLUGIN");
     return start_plugin(env.mpi_plugin, env, request);
@@ -63,10 +82,15 @@ std::unique_ptr<Bootstrap> make_pmix(const Env& env, const BootstrapRequest& req
   throw Error("librailshmem-bootstrap-pmix.so is not installed next to the library; build RailSHMEM with PMIx");
 }
 
-std::unique_ptr<Bootstrap> make_pmi(const Env& env) {
+std::unique_ptr<Bootstrap> make_pmi(const Env& env, BootstrapRequest request) {
+  const LoadedMpi mpi = find_loaded_mpi();
+  if (mpi.flavour != MpiFlavour::none && mpi.phase == MpiPhase::finalized)
+    throw Error("MPI_Finalize has ended PMI in this process; call shmem_init before MPI_Finalize");
   if (!has_variable("PMI_FD") && !has_variable("PMI_PORT"))
     need_variable("PMI_FD", "pmi", "start the program with MPICH's mpiexec -n 2 program");
-  return std::make_unique<PmiBootstrap>(env.timeout_s);
+  // PMI belongs to MPI, whose MPI_Finalize ends it.
+  if (mpi.flavour != MpiFlavour::none) request.make_heir = [env](Bootstrap& pmi) { return make_heir(env, pmi); };
+  return std::make_unique<PmiBootstrap>(env.timeout_s, request);
 }
 
 /// What the launcher's variables say; automatic when there is no launcher.
@@ -95,7 +119,7 @@ std::unique_ptr<Bootstrap> make_bootstrap(const Env& env, const BootstrapRequest
     case BootstrapKind::tcp:
       return make_tcp_bootstrap(env);
     case BootstrapKind::pmi:
-      return make_pmi(env);
+      return make_pmi(env, request);
     case BootstrapKind::pmix:
       return make_pmix(env, request);
     case BootstrapKind::mpi:

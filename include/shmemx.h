@@ -68,7 +68,10 @@ typedef struct CUlib_st* shmemx_culibrary_t;
 RAILSHMEM_BEGIN_C
 
 /// Starts the library as shmem_init does, over PEs that an MPI communicator or a unique id brings together.
-/// Collective over those PEs; nonzero where flags or attributes make no sense or the PEs do not meet.
+/// Collective over those PEs; nonzero where flags or attributes make no sense or the PEs do not meet. After
+/// shmem_finalize it may start another job, or the same one again by its unique id; shmem_init starts the launcher's.
+/// While the library runs, it counts one more user where it asks for the same PEs in the same order, and is nonzero
+/// otherwise.
 RAILSHMEM_API int shmemx_init_attr(unsigned int flags, shmemx_init_attr_t* attr);
 
 /// Makes the unique id of a new job. One PE calls it, before the library is started.

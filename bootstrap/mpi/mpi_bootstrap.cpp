@@ -4,7 +4,13 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <climits>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "bootstrap/common/deadline.h"
 #include "bootstrap/common/plugin_entry.h"
@@ -59,6 +65,8 @@ class RunningMpi {
     return owner_ == getpid() && ((RAILSHMEM_MPI_SESSIONS && !theirs_) || !mpi_says(MPI_Finalized));
   }
   MPI_Comm comm() const noexcept { return comm_; }
+  /// Whether the program has started it, and ends it when it likes.
+  bool theirs() const noexcept { return theirs_; }
 
  private:
 #if RAILSHMEM_MPI_SESSIONS
@@ -89,13 +97,45 @@ class RunningMpi {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
+/// Calls a function at the beginning of the program's MPI_Finalize, when all of MPI still works: MPI deletes the
+/// attributes of MPI_COMM_SELF first.
+class MpiEnd {
+ public:
+  explicit MpiEnd(std::function<void()> at_end) : at_end_(std::move(at_end)) {
+    check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, deleted, &key_, nullptr), "MPI_Comm_create_keyval");
+    check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, key_, this), "MPI_Comm_set_attr");
+  }
+  MpiEnd(const MpiEnd&) = delete;  // MPI holds its address
+  ~MpiEnd() {
+    if (!at_end_) return;
+    at_end_ = nullptr;
+    if (owner_ != getpid()) return;
+    MPI_Comm_delete_attr(MPI_COMM_SELF, key_);
+    MPI_Comm_free_keyval(&key_);
+  }
+
+ private:
+  static int deleted(MPI_Comm, int, void* value, void*) {
+    auto& self = *static_cast<MpiEnd*>(value);
+    if (const auto at_end = std::exchange(self.at_end_, nullptr); at_end && self.owner_ == getpid()) at_end();
+    return MPI_SUCCESS;
+  }
+
+  std::function<void()> at_end_;  ///< empty once it was called
+  pid_t owner_ = getpid();
+  int key_ = MPI_KEYVAL_INVALID;
+};
+
 }  // namespace
 
 class MpiBootstrap final : public Bootstrap {
  public:
-  MpiBootstrap(double timeout_s, MPI_Comm* from) : timeout_s_(timeout_s), mpi_(from) {
+  MpiBootstrap(double timeout_s, const BootstrapRequest& request)
+      : timeout_s_(timeout_s), mpi_(static_cast<MPI_Comm*>(request.mpi_comm)) {
     MPI_Comm_rank(mpi_.comm(), &pe_);
     MPI_Comm_size(mpi_.comm(), &npes_);
+    if (mpi_.theirs() && request.make_heir)
+      end_.emplace([this, make_heir = request.make_heir] { outlive_mpi(make_heir); });
   }
 
   std::string_view name() const noexcept override { return "mpi"; }
@@ -106,6 +146,7 @@ class MpiBootstrap final : public Bootstrap {
     if (all.size() != mine.size() * static_cast<size_t>(npes_))
       throw Error(
           text("an exchange of %zu bytes per PE among %d PEs has room for %zu", mine.size(), npes_, all.size()));
+    if (Bootstrap* other = heir()) return other->allgather(mine, all);
     if (mine.size() > INT_MAX) throw Error(text("an exchange of %zu bytes per PE is too large for MPI", mine.size()));
     must_be_usable();
     const int nbytes = static_cast<int>(mine.size());
@@ -116,23 +157,54 @@ class MpiBootstrap final : public Bootstrap {
   }
 
   void barrier() override {
+    if (Bootstrap* other = heir()) return other->barrier();
     must_be_usable();
     MPI_Request request;
     check_mpi(MPI_Ibarrier(mpi_.comm(), &request), "MPI_Ibarrier");
     finish(request, "MPI_Ibarrier");
   }
 
-  void tell_end(int status, std::string_view) noexcept override {
+  void tell_end(int status, std::string_view why) noexcept override {
+    if (Bootstrap* other = heir()) other->tell_end(status, why);
     if (mpi_.usable()) MPI_Abort(mpi_.comm(), status);
   }
-  bool telling_kills() const noexcept override { return true; }
+  bool telling_kills() const noexcept override { return !heir(); }
+  std::optional<JobEnd> end_told() noexcept override {
+    Bootstrap* other = heir();
+    return other ? other->end_told() : std::nullopt;
+  }
+  void await_news(int wake, int timeout_ms) noexcept override {
+    Bootstrap* other = heir();
+    other ? other->await_news(wake, timeout_ms) : Bootstrap::await_news(wake, timeout_ms);
+  }
+  std::optional<std::string> failure() noexcept override {
+    Bootstrap* other = heir();
+    return other ? other->failure() : std::nullopt;
+  }
+  void abandon() noexcept override {
+    if (Bootstrap* other = heir()) other->abandon();
+  }
+  bool ends_with_world() const noexcept override { return mpi_.theirs(); }
 
  private:
+  /// The bootstrap to use once the program's MPI has ended.
+  Bootstrap* heir() const noexcept { return heir_.load(std::memory_order_acquire); }
+
+  void outlive_mpi(const std::function<std::unique_ptr<Bootstrap>(Bootstrap&)>& make_heir) noexcept {
+    try {
+      made_ = make_heir(*this);
+      heir_.store(made_.get(), std::memory_order_release);  // pairs with heir()
+    } catch (const std::exception& e) {
+      why_no_heir_ = e.what();
+    }
+  }
+
   void must_be_usable() const {
     if (!mpi_.usable())
       throw Error(
-          "OpenSHMEM was started inside MPI and must be finalized before MPI_Finalize, in the process that "
-          "started it");
+          text("the program has ended MPI, by which the PEs met, and they have no other connections: %s; call "
+               "shmem_finalize before MPI_Finalize",
+               why_no_heir_.c_str()));
   }
 
   void finish(MPI_Request request, const char* call) {
@@ -153,6 +225,10 @@ class MpiBootstrap final : public Bootstrap {
   RunningMpi mpi_;
   int pe_ = 0;
   int npes_ = 1;
+  std::string why_no_heir_ = "OpenSHMEM has started this MPI itself";
+  std::unique_ptr<Bootstrap> made_;
+  std::atomic<Bootstrap*> heir_{nullptr};  ///< made_, for threads that ask failure() while the program's MPI ends
+  std::optional<MpiEnd> end_;              ///< last: it uses everything above
 };
 
 }  // namespace railshmem
@@ -160,5 +236,5 @@ class MpiBootstrap final : public Bootstrap {
 RAILSHMEM_PLUGIN_VERSION_HERE;
 RAILSHMEM_PLUGIN_EXPORT railshmem::Bootstrap* railshmem_make_bootstrap(const railshmem::Env& env,
                                                                        const railshmem::BootstrapRequest& request) {
-  return new railshmem::MpiBootstrap(env.timeout_s, static_cast<MPI_Comm*>(request.mpi_comm));
+  return new railshmem::MpiBootstrap(env.timeout_s, request);
 }

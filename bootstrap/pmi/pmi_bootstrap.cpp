@@ -86,7 +86,8 @@ void keep_for_exit(pmi::Wire wire) {
 
 }  // namespace
 
-PmiBootstrap::PmiBootstrap(double timeout_s) : timeout_s_(timeout_s), owner_(getpid()) {
+PmiBootstrap::PmiBootstrap(double timeout_s, const BootstrapRequest& request)
+    : timeout_s_(timeout_s), owner_(getpid()) {
   if (has_variable("PMI_FD"))
     connect_fd();
   else
@@ -99,6 +100,11 @@ PmiBootstrap::PmiBootstrap(double timeout_s) : timeout_s_(timeout_s), owner_(get
   const int value_length = std::min(number(maxes, "vallen_max") - 1, kLongestValue);
   if (value_length < 4) throw Error(text("the PMI server allows values of %d characters only", value_length));
   chunk_nbytes_ = static_cast<size_t>(value_length) / 4 * 3;
+  if (request.make_heir) try {
+      heir_ = request.make_heir(*this);
+    } catch (const std::exception& e) {  // PMI serves until MPI_Finalize
+      why_no_heir_ = text("; connections between the PEs, which outlive MPI_Finalize, cannot be made: %s", e.what());
+    }
 }
 
 void PmiBootstrap::connect_fd() {
@@ -137,6 +143,7 @@ PmiBootstrap::~PmiBootstrap() {
 void PmiBootstrap::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
   if (all.size() != mine.size() * static_cast<size_t>(npes_))
     throw Error(text("an exchange of %zu bytes per PE among %d PEs has room for %zu", mine.size(), npes_, all.size()));
+  if (heir_) return heir_->allgather(mine, all);
   const auto exchange = static_cast<unsigned long long>(next_exchange());
   const auto chunk_of = [&](auto whole, size_t offset) {
     return whole.subspan(offset, std::min(chunk_nbytes_, whole.size() - offset));
@@ -164,20 +171,23 @@ void PmiBootstrap::allgather(std::span<const std::byte> mine, std::span<std::byt
 }
 
 void PmiBootstrap::barrier() {
+  if (heir_) return heir_->barrier();
   try {
     wire_->ask("cmd=barrier_in", "barrier_out");
   } catch (const Error& e) {
-    throw Error(text("PE %d waits in a barrier of %d PEs, and PMI does not tell for whom: %s", pe_, npes_, e.what()));
+    throw Error(text("PE %d waits in a barrier of %d PEs, and PMI does not tell for whom: %s%s", pe_, npes_, e.what(),
+                     why_no_heir_.c_str()));
   }
 }
 
-void PmiBootstrap::tell_end(int status, std::string_view) noexcept {
+void PmiBootstrap::tell_end(int status, std::string_view why) noexcept {
   try {
     wire_->send(text("cmd=abort exitcode=%d", status));
     // The process manager kills us; leaving earlier could make it report our exit instead of this status.
     poll(nullptr, 0, 2000);
-  } catch (...) {  // the process manager is gone, and with it the job
+  } catch (...) {  // the process manager is gone, and with it the job; or MPI has ended PMI
   }
+  if (heir_) heir_->tell_end(status, why);
 }
 
 }  // namespace railshmem

@@ -13,7 +13,7 @@ namespace railshmem {
 
 class PmiBootstrap final : public Bootstrap {
  public:
-  explicit PmiBootstrap(double timeout_s);
+  PmiBootstrap(double timeout_s, const BootstrapRequest& request);
   ~PmiBootstrap() override;
 
   std::string_view name() const noexcept override { return "pmi"; }
@@ -23,6 +23,14 @@ class PmiBootstrap final : public Bootstrap {
   void barrier() override;
   void tell_end(int status, std::string_view why) noexcept override;
   bool telling_kills() const noexcept override { return true; }
+  std::optional<JobEnd> end_told() noexcept override { return heir_ ? heir_->end_told() : std::nullopt; }
+  void await_news(int wake, int timeout_ms) noexcept override {
+    heir_ ? heir_->await_news(wake, timeout_ms) : Bootstrap::await_news(wake, timeout_ms);
+  }
+  std::optional<std::string> failure() noexcept override { return heir_ ? heir_->failure() : std::nullopt; }
+  void abandon() noexcept override {
+    if (heir_) heir_->abandon();
+  }
 
  private:
   void connect_port();
@@ -34,7 +42,9 @@ class PmiBootstrap final : public Bootstrap {
   int pe_ = 0;
   int npes_ = 1;
   std::string kvs_;
-  size_t chunk_nbytes_ = 0;  ///< bytes that fit into one value
+  size_t chunk_nbytes_ = 0;          ///< bytes that fit into one value
+  std::unique_ptr<Bootstrap> heir_;  ///< used instead of PMI, where that may end; null elsewhere
+  std::string why_no_heir_;          ///< for the message when PMI has ended
 };
 
 }  // namespace railshmem

@@ -25,7 +25,7 @@ def init(*, uid: bytes | None = None, rank: int | None = None, size: int | None 
 
     Any thread may call the library afterwards. Raises RuntimeError where the library runs already, where this process
     was forked from a PE, or where the library cannot start; ValueError for arguments that do not fit. After finalize(), init()
-    returns to the job in which this process was; RuntimeError where rank and size are others then.
+    may start another job, or the same one again with its uid, rank and size.
     """
     ways = [name for name, given in (("uid", uid), ("group", group), ("mpi_comm", mpi_comm)) if given is not None]
     if len(ways) > 1:
@@ -40,10 +40,6 @@ def init(*, uid: bytes | None = None, rank: int | None = None, size: int | None 
     # A program of PyTorch blocks in CUDA (t.item()) behind any collective.
     os.environ.setdefault("SHMEM_GPU_CONTEXT", "own")
     _core.init(uid, rank or 0, size or 0)
-    if uid is not None and (_core.my_pe(), _core.n_pes()) != (rank, size):
-        at = f"PE {_core.my_pe()} of {_core.n_pes()}"
-        _core.finalize()
-        raise RuntimeError(f"railshmem.init: this process was {at} before finalize(), and cannot be {rank} of {size} now")
     if device is not None:
         _gpu.take(device, "railshmem.init")
 

@@ -17,6 +17,7 @@
 
 #include "shmem/types.h"
 #include "src/api/device_views.h"
+#include "src/api/memberships.h"
 #include "src/base/error.h"
 #include "src/base/fds.h"
 #include "src/base/job_end.h"
@@ -39,7 +40,7 @@ std::atomic<Bootstrap*> g_bootstrap{nullptr};
 struct Process {
   std::mutex mutex;                                  ///< start and finish
   std::optional<StandardPlaceholders> placeholders;  ///< while libraries of the World open descriptors
-  std::unique_ptr<Bootstrap> bootstrap;
+  Memberships memberships;
   std::unique_ptr<World> world;
   uint64_t since_ns = 0;  ///< of the job, by shm_file_time_ns(): no PE has made files before
   int users = 0;
@@ -70,8 +71,8 @@ std::optional<std::string> dead_peer() noexcept {
 void disown_child() noexcept {
   g_pe_state = nullptr;
   set_absence(Absence::forked);
-  // acquire: pairs with start(), which another thread may have been in.
-  if (Bootstrap* bootstrap = g_bootstrap.exchange(nullptr, std::memory_order_acquire)) bootstrap->abandon();
+  g_bootstrap.store(nullptr, std::memory_order_relaxed);
+  process().memberships.abandon();
   set_end_hooks({});
   set_death_witness(nullptr);
   process().running.store(false, std::memory_order_relaxed);
@@ -110,7 +111,7 @@ void leave_at_exit() {
   Process& p = process();
   if (p.world) {
     // No warning where the launcher told this PE to end, or a PE died: the reason was printed then.
-    if (!p.bootstrap->told_to_end() && !dead_peer())
+    if (!p.memberships.current()->told_to_end() && !dead_peer())
       log_warn("this process exits without shmem_finalize; call it before returning from main");
     rescue_timeline();
     remove_network_files();
@@ -118,7 +119,14 @@ void leave_at_exit() {
   }
   // release: no abort may use the bootstrap any more.
   g_bootstrap.store(nullptr, std::memory_order_release);
-  p.bootstrap.reset();
+  p.memberships.end();
+}
+
+/// Called by the first start that has a bootstrap, and so after what that has registered for the exit.
+bool handle_ends_of_process() {
+  std::atexit(leave_at_exit);
+  pthread_atfork(nullptr, nullptr, disown_child);
+  return true;
 }
 
 // The hooks of the end. acquire, in both that read the bootstrap: pairs with start(); it is complete once its address
@@ -200,33 +208,35 @@ int start(int requested_thread_level, const BootstrapRequest& request) {
   }
   Process& p = process();
   const std::lock_guard lock(p.mutex);
-  if (p.users++ > 0) {
+  if (p.world) {
+    p.memberships.must_be_current(*p.world, request);
+    ++p.users;
     p.world->barrier("shmem_init");
     return p.thread_level;
   }
+  ++p.users;
   try {
     p.placeholders.emplace();
     const Env env = Env::parse();
     set_log_level(env.debug);
-    if (!p.bootstrap) {
-      p.since_ns = shm_file_time_ns();
-      p.bootstrap = make_bootstrap(env, request);
-      std::atexit(leave_at_exit);
-      pthread_atfork(nullptr, nullptr, disown_child);
-    }
-    set_log_pe(p.bootstrap->pe());
+    if (p.since_ns == 0) p.since_ns = shm_file_time_ns();
+    // relaxed: nothing of the old bootstrap is used any more, which entering another job may destroy.
+    g_bootstrap.store(nullptr, std::memory_order_relaxed);
+    Bootstrap& bootstrap = p.memberships.enter(env, request);
+    [[maybe_unused]] static const bool once = handle_ends_of_process();
+    set_process_log_pe(bootstrap.pe());
     // release: pairs with the hooks of the end.
-    g_bootstrap.store(p.bootstrap.get(), std::memory_order_release);
+    g_bootstrap.store(&bootstrap, std::memory_order_release);
     set_end_hooks({tell_end, telling_kills, tidy});
     set_death_witness(dead_peer);
-    warn_unknown_names(p.bootstrap->pe());
+    warn_unknown_names(bootstrap.pe());
     WorldOptions options;
     options.several_threads_call = requested_thread_level == SHMEM_THREAD_MULTIPLE;
     options.has_kernels = DeviceViews::instance().any();
     options.driver = driver_for(env, options.has_kernels);
     options.publish_view = publish_view;
-    p.world = std::make_unique<World>(env, *p.bootstrap, options);
-    print_settings(env, *p.world, p.bootstrap->pe());
+    p.world = std::make_unique<World>(env, bootstrap, options);
+    print_settings(env, *p.world, bootstrap.pe());
   } catch (...) {
     p.placeholders.reset();
     --p.users;
@@ -252,6 +262,8 @@ void finish() {
   g_pe_state = nullptr;
   set_absence(Absence::finalized);
   p.running.store(false, std::memory_order_relaxed);
+  if (p.memberships.current()->ends_with_world()) g_bootstrap.store(nullptr, std::memory_order_relaxed);
+  p.memberships.leave();
 }
 
 void finish_failed(int status) {

@@ -61,6 +61,10 @@ void set_log_pe(int pe) noexcept {
   int none = -1;
   g_process_pe.compare_exchange_strong(none, pe, std::memory_order_relaxed);
 }
+void set_process_log_pe(int pe) noexcept {
+  t_pe = pe;
+  g_process_pe.store(pe, std::memory_order_relaxed);
+}
 int log_pe() noexcept {
   return t_pe >= 0 ? t_pe : g_process_pe.load(std::memory_order_relaxed);
 }

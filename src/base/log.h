@@ -15,6 +15,8 @@ bool log_enabled(LogLevel level) noexcept;
 
 /// The PE named in the prefix of this thread's messages; -1 (before it is known) prints the process id.
 void set_log_pe(int pe) noexcept;
+/// Also of threads that have named no PE themselves: for a process that is one PE, in another job perhaps than before.
+void set_process_log_pe(int pe) noexcept;
 int log_pe() noexcept;
 
 [[gnu::format(printf, 1, 2)]] void log_error(const char* format, ...) noexcept;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -48,6 +49,8 @@ class Bootstrap {
   /// may live on. The child may use nothing else of this object. Any thread of the parent may have been inside it at
   /// the fork. Async-signal-safe.
   virtual void abandon() noexcept {}
+  /// Whether it may be gone before the next start, which makes a new one then.
+  virtual bool ends_with_world() const noexcept { return false; }
   /// Whether the launcher has asked this process to end. If so, no message about its early end is needed.
   virtual bool told_to_end() noexcept { return false; }
 };
@@ -58,6 +61,9 @@ struct BootstrapRequest {
   const char* unique_id = nullptr;  ///< 128 bytes from make_unique_id(), with pe and npes
   int pe = -1;
   int npes = -1;
+  /// Makes a bootstrap of the same PEs that outlives what the given one stands on, such as the program's MPI.
+  /// Collective over that one. Throws Error.
+  std::function<std::unique_ptr<Bootstrap>(Bootstrap&)> make_heir = {};
 };
 
 /// Picks and starts the bootstrap that SHMEM_BOOTSTRAP or the launcher's environment asks for.

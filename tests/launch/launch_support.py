@@ -94,9 +94,12 @@ def tcp(npes, *words, ranks=None, sizes=None, port=None, **settings):
 
 
 class Case(unittest.TestCase):
+    def has(self, program):
+        return shutil.which(program) or os.path.exists(program)
+
     def need(self, *programs):
         for program in programs:
-            if not (shutil.which(program) or os.path.exists(program)):
+            if not self.has(program):
                 self.skipTest(f"{program} is not installed")
 
     def assert_gone(self, pids):

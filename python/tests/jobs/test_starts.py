@@ -43,10 +43,14 @@ def test_a_unique_id_starts_a_job(tmp_path):
             railshmem.finalize()
         try:
             railshmem.init(uid=file.read_bytes(), rank=(rank + 1) % 3, size=3)
+            raise AssertionError("another rank in the same job")
         except RuntimeError as error:
-            assert f"was PE {{rank}} of 3 before finalize()" in str(error), error
+            assert "the library could not start" in str(error), error
         """, [{"ME": str(rank)} for rank in range(3)])
-    assert said == [[f"{rank} 3"] * 2 for rank in range(3)]
+    for rank, lines in enumerate(said):
+        assert lines[:2] == [f"{rank} 3"] * 2, said
+        assert f"was PE {rank} of 3 in the job of this unique id" in lines[2], said
+        assert len(lines) == 3, said
 
 
 class Comm:
