@@ -42,7 +42,8 @@ struct Process {
   std::optional<StandardPlaceholders> placeholders;  ///< while libraries of the World open descriptors
   Memberships memberships;
   std::unique_ptr<World> world;
-  uint64_t since_ns = 0;  ///< of the job, by shm_file_time_ns(): no PE has made files before
+  PeState* state = nullptr;  ///< of the World, until that is gone; read plainly, by whichever thread fails
+  uint64_t since_ns = 0;     ///< of the job, by shm_file_time_ns(): no PE has made files before
   int users = 0;
   std::atomic<int> thread_level{SHMEM_THREAD_SINGLE};
   std::atomic<bool> running{false};
@@ -56,13 +57,13 @@ Process& process() {
 
 /// What a job that ends early has recorded. Read like dead_peer(): plainly, by whichever thread fails.
 void rescue_timeline() noexcept {
-  const PeState* state = g_pe_state;
+  const PeState* state = process().state;
   if (state && state->observer) state->observer->rescue();
 }
 
 /// For messages about failed rails. While the World is torn down its Liveness takes exits for no deaths.
 std::optional<std::string> dead_peer() noexcept {
-  const PeState* state = g_pe_state;
+  const PeState* state = process().state;
   return state && state->liveness ? state->liveness->dead_peer() : std::nullopt;
 }
 
@@ -70,6 +71,7 @@ std::optional<std::string> dead_peer() noexcept {
 /// end. Its own calls of the library end it, and not the job. Nor does it keep from peers that its parent has ended.
 void disown_child() noexcept {
   g_pe_state = nullptr;
+  process().state = nullptr;
   set_absence(Absence::forked);
   g_bootstrap.store(nullptr, std::memory_order_relaxed);
   process().memberships.abandon();
@@ -81,7 +83,7 @@ void disown_child() noexcept {
 /// Of this process, which ends without closing its endpoints, and of peers of this host that have ended so: nobody else
 /// may be left to do it.
 void remove_network_files() noexcept {
-  const PeState* state = g_pe_state;
+  const PeState* state = process().state;
   if (!state || !state->network) return;
   try {
     std::vector<pid_t> processes{getpid()};
@@ -97,7 +99,7 @@ void remove_network_files() noexcept {
 void remove_network_files_at_last() noexcept {
   constexpr timespec kPause{0, 10'000'000};
   constexpr int kPauses = 20;
-  const PeState* state = g_pe_state;
+  const PeState* state = process().state;
   if (!state || !state->network || !state->liveness) return;
   for (int i = 0; i < kPauses && !state->liveness->all_ended(); ++i) nanosleep(&kPause, nullptr);
   remove_network_files();
@@ -173,6 +175,13 @@ void publish_view(const WorldView* view) {
     DeviceViews::instance().clear();
 }
 
+/// From here on calls of other threads end the job with a message that names them.
+void close_to_calls() {
+  g_pe_state = nullptr;
+  set_absence(Absence::finalized);
+  process().running.store(false, std::memory_order_relaxed);
+}
+
 void warn_unknown_names(int pe) {
   if (pe != 0) return;
   for (const std::string& warning : unknown_names(process_environment())) log_warn("%s", warning.c_str());
@@ -235,6 +244,7 @@ int start(int requested_thread_level, const BootstrapRequest& request) {
     options.has_kernels = DeviceViews::instance().any();
     options.driver = driver_for(env, options.has_kernels);
     options.publish_view = publish_view;
+    options.close_to_calls = close_to_calls;
     p.world = std::make_unique<World>(env, bootstrap, options);
     print_settings(env, *p.world, bootstrap.pe());
   } catch (...) {
@@ -244,7 +254,8 @@ int start(int requested_thread_level, const BootstrapRequest& request) {
   }
   p.thread_level = requested_thread_level;
   set_absence(Absence::not_started);
-  g_pe_state = &p.world->state();
+  p.state = &p.world->state();
+  g_pe_state = p.state;
   p.running.store(true, std::memory_order_release);  // whoever sees it sees the world, too
   return requested_thread_level;
 }
@@ -258,10 +269,8 @@ void finish() {
   if (checking(p.world->state())) check::must_agree(p.world->teams().world(), {p.world->state(), "shmem_finalize"});
   if (--p.users > 0) return p.world->barrier("shmem_finalize");
   p.world.reset();
+  p.state = nullptr;
   p.placeholders.reset();
-  g_pe_state = nullptr;
-  set_absence(Absence::finalized);
-  p.running.store(false, std::memory_order_relaxed);
   if (p.memberships.current()->ends_with_world()) g_bootstrap.store(nullptr, std::memory_order_relaxed);
   p.memberships.leave();
 }

@@ -100,7 +100,7 @@ void publish_observations(observe::Observer& observer, Bootstrap& bootstrap, Net
       bootstrap.barrier();  // a reader finds the file whole after any PE's end
     }
   } catch (const std::exception& e) {
-    log_error("shmem_finalize: %s", e.what());
+    die("shmem_finalize: %s", e.what());
   }
 }
 

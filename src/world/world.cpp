@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstddef>
+#include <thread>
 
 #include "src/base/align.h"
 #include "src/base/cpu.h"
@@ -95,9 +97,11 @@ World::~World() {
     bootstrap_.barrier();
     if (all_finish_) all_finish_();
     if (gpu_attached_ && options_.publish_view) options_.publish_view(nullptr);
+    if (options_.close_to_calls) close_to_calls();
   } catch (const std::exception& e) {
-    log_error("shmem_finalize: %s", e.what());
-    if (all_finish_) all_finish_();  // the function may read members that are destroyed next
+    if (all_finish_) all_finish_();  // the function may be about to end this process with another status
+    // A peer may need this PE, or have died: the end of the job is no good one.
+    die("shmem_finalize: %s", e.what());
   }
   if (gpu_) gpu_->stop_watch();
   loss_watch_.reset();
@@ -107,6 +111,14 @@ World::~World() {
   state_.liveness = nullptr;
   state_.observer = nullptr;
   if (gpu_) stay_for_graphs();
+}
+
+/// Other threads must not call the library now. Calls that begin later name this mistake; those that have begun get the
+/// time to end before what they use is taken down.
+void World::close_to_calls() const {
+  constexpr std::chrono::milliseconds kCallsEnd{2};
+  options_.close_to_calls();
+  if (options_.several_threads_call) std::this_thread::sleep_for(kCallsEnd);
 }
 
 /// Graphs that captured collectives of a node outlive the World. What their kernels use stays as long as the process,

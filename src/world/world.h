@@ -44,6 +44,8 @@ struct WorldOptions {
   bool pes_are_threads = false;          ///< PEs share one process: no symmetric globals, no process to watch
   const cuda::Driver* driver = nullptr;  ///< null: no GPU is used
   bool has_kernels = false;              ///< some unit of the program has kernels that use the library
+  std::function<void()> close_to_calls =
+      {};  ///< all PEs have come to the end: nothing may be called any more; may be empty
   std::function<void(const WorldView*)> publish_view = {};  ///< gives kernels their view; null: there is no job
 };
 
@@ -93,6 +95,7 @@ class World {
   size_t host_slot() const noexcept;          ///< of this PE among those of its host
   void attach_together();
   void make_gpu();
+  void close_to_calls() const;
   void stay_for_graphs() noexcept;
   HeaderLayout header_layout() const;
   void start_network();
