@@ -9,10 +9,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <new>
 
 #include "src/base/error.h"
+#include "src/base/fds.h"
 
 namespace railshmem::ofi {
 namespace {
@@ -46,13 +46,19 @@ std::string why_interface(const std::string& name, const Interfaces& interfaces)
   return found && !has_address ? "it has no address" : "";
 }
 
+std::vector<fs::path> entries_of(const fs::path& path) {
+  std::vector<fs::path> entries;
+  const Folder folder = open_folder(path.c_str());
+  while (const dirent* entry = folder ? readdir(folder.get()) : nullptr)
+    if (entry->d_name[0] != '.') entries.push_back(path / entry->d_name);
+  return entries;
+}
+
 /// Of an RDMA device: a folder with a folder for each port.
 std::string why_device(const fs::path& device) {
-  std::error_code failed;
   bool has_port = false;
-  for (const auto& port : fs::directory_iterator(device / "ports", failed)) {
-    std::string state;  // "4: ACTIVE", "1: DOWN"
-    std::getline(std::ifstream(port.path() / "state"), state);
+  for (const fs::path& port : entries_of(device / "ports")) {
+    const std::string state = read_file(port / "state");  // "4: ACTIVE", "1: DOWN"
     if (state.find("ACTIVE") != std::string::npos) return {};
     has_port = true;
   }
@@ -92,11 +98,10 @@ std::string why_not_ready(const std::string& name, const Interfaces& interfaces)
   if (std::string why = why_interface(name, interfaces); !why.empty()) return why;
   if (std::string why = why_device("/sys/class/infiniband/" + name); !why.empty()) return why;
   const fs::path device = "/sys/bus/pci/devices/" + name;
-  std::error_code failed;
-  for (const auto& part : fs::directory_iterator(device / "infiniband", failed))
-    if (std::string why = why_device(part.path()); !why.empty()) return why;
-  for (const auto& part : fs::directory_iterator(device / "net", failed))
-    if (std::string why = why_interface(part.path().filename().string(), interfaces); !why.empty()) return why;
+  for (const fs::path& part : entries_of(device / "infiniband"))
+    if (std::string why = why_device(part); !why.empty()) return why;
+  for (const fs::path& part : entries_of(device / "net"))
+    if (std::string why = why_interface(part.filename().string(), interfaces); !why.empty()) return why;
   return {};
 }
 
