@@ -4,6 +4,7 @@ import os
 import socket
 import struct
 import tempfile
+import threading
 import time
 
 from launch_support import ID_PROBE, PROBE, Case, Job, environment, free_port, main, tcp, wait_all
@@ -17,6 +18,8 @@ class Strangers(Case):
     PROOF = ENROLL + 3
     HERE = ENROLL + 6
     LARGEST = 1 << 62
+    FLOOD_BEFORE_MEMBERS = 4000
+    MOST_OF_A_FLOOD = 20000  # of one thread
 
     def start_root(self, prefix="", npes=2, **settings):
         """PE 0, once it listens."""
@@ -85,6 +88,44 @@ class Strangers(Case):
         finally:
             for connection in silent:
                 connection.close()
+
+    def flood(self, stop, counts, i):
+        """Opens connections one after another, of every kind that a stranger can make, until told to stop."""
+        messages = (b"", b"GET / HTTP/1.1\r\n\r\n", self.enrolment()[:20], self.enrolment(), self.frame(self.PROOF, bytes(32)))
+        kept = []
+        while not stop.is_set() and counts[i] < self.MOST_OF_A_FLOOD:
+            try:
+                # From an address of its own, and closed by a reset: no port of other tests stays occupied.
+                connection = socket.create_connection(("127.0.0.1", self.port), timeout=10, source_address=(f"127.8.0.{i + 1}", 0))
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                kept.append(connection)
+                connection.sendall(messages[counts[i] % len(messages)])
+                counts[i] += 1
+            except OSError:  # refused, reset, or PE 0 has what it needs and listens no more
+                time.sleep(0.001)
+            while len(kept) > 40:  # some stay open for a while
+                kept.pop(0).close()
+        for connection in kept:
+            connection.close()
+
+    def test_job_with_a_secret_forms_in_a_flood_of_connections(self):
+        root = self.start_root(npes=3, SHMEM_TCP_SECRET=self.SECRET)
+        stop, counts = threading.Event(), [0] * 4
+        floods = [threading.Thread(target=self.flood, args=(stop, counts, i)) for i in range(len(counts))]
+        for flood in floods:
+            flood.start()
+        try:
+            deadline = time.monotonic() + 20
+            while sum(counts) < self.FLOOD_BEFORE_MEMBERS and time.monotonic() < deadline:
+                time.sleep(0.01)
+            before = sum(counts)
+            self.assertGreaterEqual(before, self.FLOOD_BEFORE_MEMBERS, "the flood did not come up")
+            self.forms(root)
+        finally:
+            stop.set()
+            for flood in floods:
+                flood.join()
+        self.assertGreater(sum(counts), before, "nobody knocked while the job formed")
 
     def test_rank_is_safe_behind_a_secret(self):
         root = self.start_root(SHMEM_TCP_SECRET=self.SECRET)
