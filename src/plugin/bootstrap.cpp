@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/plugin/bootstrap.h"
 
-#include <poll.h>
-
 #include <algorithm>
 
 namespace railshmem {
-
-void Bootstrap::await_news(int wake, int timeout_ms) noexcept {
-  pollfd only{wake, POLLIN, 0};
-  poll(&only, 1, timeout_ms);
-}
 
 std::vector<std::vector<std::byte>> exchange_bytes(Bootstrap& bootstrap, std::span<const std::byte> mine) {
   const std::vector<uint64_t> sizes = exchange(bootstrap, static_cast<uint64_t>(mine.size()));

@@ -2,6 +2,8 @@
 // Contract: how the PEs of a job find each other and agree before any transport exists. Cold path only.
 #pragma once
 
+#include <poll.h>
+
 #include <cstddef>
 #include <cstring>
 #include <functional>
@@ -40,7 +42,10 @@ class Bootstrap {
   virtual std::optional<JobEnd> end_told() noexcept { return std::nullopt; }
   /// Sleeps until something has come that end_told() or failure() should look at, `wake` is readable or the time is
   /// over.
-  virtual void await_news(int wake, int timeout_ms) noexcept;
+  virtual void await_news(int wake, int timeout_ms) noexcept {  // here, because plug-ins derive from this class
+    pollfd only{wake, POLLIN, 0};
+    poll(&only, 1, timeout_ms);
+  }
   /// A peer known to have died, as a sentence naming it; empty while none has. Cheap enough for every 10 ms.
   virtual std::optional<std::string> failure() noexcept { return std::nullopt; }
   /// The PEs that are known to have died, in jobs whose PEs go on without them. May know of none where failure() does.

@@ -17,8 +17,8 @@ namespace {
 
 enum class Asked { put, striped_put, put_signal, get, amo };
 
-constexpr size_t kWord = 8, kSignal = 16, kSeen = 64, kData = 4096, kBytes = 40000;
-constexpr int kTarget = 1;
+constexpr size_t kSilentWord = 8, kSilentSignal = 16, kSilentSeen = 64, kSilentData = 4096, kSilentBytes = 40000;
+constexpr int kSilentTarget = 1;
 
 /// PE 0 and PE 1; the cables of PE 1 are pulled.
 class SilentJob {
@@ -28,19 +28,20 @@ class SilentJob {
         cables_(2, rails),
         job_(cabled_with(cables_, {}), {.timeout_s = 20, .tuning = hasty()}),
         context_(job_.engine(0).make_context()),
-        source_(filled(0, 1, kBytes)) {
+        source_(filled(0, 1, kSilentBytes)) {
     for (int pe = 0; pe < 2; ++pe) {
-      const std::vector<std::byte> bytes = filled(pe, 1, kBytes);
-      if (pe == kTarget) std::memcpy(job_.base(pe) + kData + kBytes, bytes.data(), kBytes);
+      const std::vector<std::byte> bytes = filled(pe, 1, kSilentBytes);
+      if (pe == kSilentTarget) std::memcpy(job_.base(pe) + kSilentData + kSilentBytes, bytes.data(), kSilentBytes);
     }
   }
 
   /// Rails are taken in turn: so many posts decide which rail is next.
   void advance(size_t posts) {
-    for (size_t i = 0; i < posts; ++i) host_put(job_.host(0), *context_, heap(kTarget, kSeen), source_.data(), 8);
+    for (size_t i = 0; i < posts; ++i)
+      host_put(job_.host(0), *context_, heap(kSilentTarget, kSilentSeen), source_.data(), 8);
     job_.host(0).quiet(*context_);
   }
-  void silence(size_t r) { cables_.pull(kTarget, r); }
+  void silence(size_t r) { cables_.pull(kSilentTarget, r); }
   void silence_all_but(size_t alive) {
     for (size_t r = 0; r < rails_; ++r)
       if (r != alive) silence(r);
@@ -49,34 +50,34 @@ class SilentJob {
   /// Makes an operation complete and checks what it did.
   void expect(Asked what) {
     auto& host = job_.host(0);
-    std::vector<std::byte> got(kBytes);
+    std::vector<std::byte> got(kSilentBytes);
     switch (what) {
       case Asked::put:
-        host_put(host, *context_, heap(kTarget, kData), source_.data(), 400);
+        host_put(host, *context_, heap(kSilentTarget, kSilentData), source_.data(), 400);
         break;
       case Asked::striped_put:
-        host_put(host, *context_, heap(kTarget, kData), source_.data(), kBytes);
+        host_put(host, *context_, heap(kSilentTarget, kSilentData), source_.data(), kSilentBytes);
         break;
       case Asked::put_signal:
-        host_put_signal(host, *context_, heap(kTarget, kData), source_.data(), kBytes,
-                        {SegmentId::heap, kSignal, 1, SignalOp::add});
+        host_put_signal(host, *context_, heap(kSilentTarget, kSilentData), source_.data(), kSilentBytes,
+                        {SegmentId::heap, kSilentSignal, 1, SignalOp::add});
         break;
       case Asked::get:
-        host_get(host, *context_, heap(kTarget, kData + kBytes), got.data(), kBytes);
-        EXPECT_EQ(got, filled(kTarget, 1, kBytes));
+        host_get(host, *context_, heap(kSilentTarget, kSilentData + kSilentBytes), got.data(), kSilentBytes);
+        EXPECT_EQ(got, filled(kSilentTarget, 1, kSilentBytes));
         return;
       case Asked::amo:
-        EXPECT_EQ(host_amo(host, *context_, heap(kTarget, kWord), {AmoOp::fetch_add, 8, 3, 0}), 3 * amos_);
-        EXPECT_EQ(job_.load(kTarget, kWord), 3 * ++amos_);
+        EXPECT_EQ(host_amo(host, *context_, heap(kSilentTarget, kSilentWord), {AmoOp::fetch_add, 8, 3, 0}), 3 * amos_);
+        EXPECT_EQ(job_.load(kSilentTarget, kSilentWord), 3 * ++amos_);
         return;
     }
     host.quiet(*context_);
     if (what == Asked::put_signal) {
-      EXPECT_EQ(job_.load(kTarget, kSignal), ++signals_);
+      EXPECT_EQ(job_.load(kSilentTarget, kSilentSignal), ++signals_);
     }
-    const size_t nbytes = what == Asked::put ? 400 : kBytes;
-    EXPECT_EQ(std::memcmp(job_.base(kTarget) + kData, source_.data(), nbytes), 0);
-    std::memset(job_.base(kTarget) + kData, 0, nbytes);
+    const size_t nbytes = what == Asked::put ? 400 : kSilentBytes;
+    EXPECT_EQ(std::memcmp(job_.base(kSilentTarget) + kSilentData, source_.data(), nbytes), 0);
+    std::memset(job_.base(kSilentTarget) + kSilentData, 0, nbytes);
   }
   void expect_each() {
     for (const Asked what : {Asked::put, Asked::striped_put, Asked::put_signal, Asked::get, Asked::amo}) expect(what);
@@ -157,12 +158,12 @@ TEST(EngineSilentRailsAtTheEnd, BothPesLeave) {
         };
         const std::vector<std::byte> bytes = filled(pe, 7, 3000);
         before(0);
-        host_put_nbi(host, *context, heap(peer, 4 * kData), bytes.data(), bytes.size());
+        host_put_nbi(host, *context, heap(peer, 4 * kSilentData), bytes.data(), bytes.size());
         before(1);
         host.quiet(*context);
-        host_amo(host, *context, heap(peer, kSeen), {AmoOp::set, 8, 1, 0});
-        job.wait_until(pe, kSeen, 1);
-        EXPECT_EQ(std::memcmp(job.base(pe) + 4 * kData, filled(peer, 7, 3000).data(), 3000), 0);
+        host_amo(host, *context, heap(peer, kSilentSeen), {AmoOp::set, 8, 1, 0});
+        job.wait_until(pe, kSilentSeen, 1);
+        EXPECT_EQ(std::memcmp(job.base(pe) + 4 * kSilentData, filled(peer, 7, 3000).data(), 3000), 0);
         host.quiet(*context);
         before(2);
       });
