@@ -31,7 +31,7 @@ class ScriptedBootstrap final : public Bootstrap {
     std::memcpy(all.data(), masks_.data(), all.size());
   }
   void barrier() override {}
-  [[noreturn]] void abort(int status, std::string_view) noexcept override { _exit(status); }
+  void tell_end(int, std::string_view) noexcept override {}
 
  private:
   const int pe_;
