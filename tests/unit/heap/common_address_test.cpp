@@ -2,7 +2,6 @@
 #include "src/heap/common_address.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <optional>
