@@ -38,7 +38,7 @@ void start(fuzz::Input input) {
        "a socket takes one input");
   shutdown(server.get(), SHUT_WR);
   try {
-    PmiBootstrap bootstrap(1.0);
+    PmiBootstrap bootstrap(1.0, BootstrapRequest{});
     const std::vector<std::byte> mine(24, std::byte{7});
     std::vector<std::byte> all(mine.size() * static_cast<size_t>(bootstrap.npes()));
     bootstrap.allgather(mine, all);
