@@ -23,10 +23,6 @@ foreach(transport ${transports})
   fault_test(old_exit.fork.${transport} OPTIONS ${${transport}_settings} ${children_exit} --within 10 --status 0
              --forbid "PE [0-9]+: error" COMMAND ${old_exit} fork)
 endforeach()
-# Once all have come, the end may take its time: here PE 0 waits for a reader of its timeline.
-fault_test(old_exit.slow_end OPTIONS --env SHMEM_TRANSPORT=p2p --within 15 --status 7 --forbid "PE [0-9]+: (warn|error)"
-           --expect "the timeline is whole"
-           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/late_reader.sh ${CMAKE_CURRENT_BINARY_DIR}/old_exit.pipe 2 ${old_exit} all)
 # Without a launcher the survivors find out by themselves.
 fault_test(old_exit.alone OPTIONS --env SHMEM_TRANSPORT=p2p --ranks 3 --within 10 --expect "PE 0"
            COMMAND $<TARGET_FILE:fault_old_exit> exit wait)

@@ -132,7 +132,8 @@ void start_pe(fuzz::Input input) {
   while (!input.empty()) {
     const uint32_t kind = local::welcome + input.u8() % 8u;
     const size_t nbytes = input.u8();
-    launcher.push(kind, input.bytes(nbytes));
+    Bytes payload = input.bytes(nbytes);
+    if (kind != local::end) launcher.push(kind, std::move(payload));  // it ends this process, as it should
   }
   launcher.pump_output();
   shutdown(launcher.fd(), SHUT_WR);
