@@ -86,11 +86,15 @@ def test_a_recv_whose_tensor_takes_nothing_raises_and_later_messages_pass(me, np
 
 
 class _BrokenMail:
-    """Symmetric memory that cannot be read."""
+    """Symmetric memory that cannot be read, from when `looked_at` is set."""
 
     slot_nbytes = 64
 
+    def __init__(self, looked_at=None):
+        self._looked_at = looked_at
+
     def arrived_from(self, source):
+        assert self._looked_at is None or self._looked_at.wait(20)
         raise OSError("the mail is gone")
 
     def done_by(self, member):
@@ -98,8 +102,10 @@ class _BrokenMail:
 
 
 def test_an_error_of_the_thread_ends_all_messages_under_way():
-    courier = Courier("broken", 0, [0], _BrokenMail())
+    all_posted = threading.Event()
+    courier = Courier("broken", 0, [0], _BrokenMail(all_posted))
     works = [courier.receive(a_work(), torch.zeros(3), 0, tag) for tag in range(3)]
+    all_posted.set()
     why = "send and recv of the process group broken have stopped on this rank.*the mail is gone"
     for work in works:
         with pytest.raises(RuntimeError, match=why):
