@@ -13,10 +13,6 @@
 #include "src/base/align.h"
 #include "src/base/error.h"
 
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000  // since Linux 4.17
-#endif
-
 namespace railshmem {
 namespace {
 
@@ -67,8 +63,9 @@ std::optional<NodeArena> NodeArena::reserve_at(uintptr_t base, size_t nslots, si
   size_t nbytes = 0;
   if (base % slot_alignment(stride) != 0 || __builtin_mul_overflow(nslots, stride, &nbytes)) return std::nullopt;
   auto* const wanted = reinterpret_cast<void*>(base);
-  // Kernels before 4.17 take the address for a hint, and map elsewhere where it is in use.
-  void* found = mmap(wanted, nbytes, PROT_NONE, kReserveFlags | MAP_FIXED_NOREPLACE, -1, 0);
+  // A hint: the kernel maps elsewhere where the range is in use. With MAP_FIXED_NOREPLACE ThreadSanitizer, which shifts
+  // addresses that a program under it cannot have, would end the program.
+  void* found = mmap(wanted, nbytes, PROT_NONE, kReserveFlags, -1, 0);
   if (found == MAP_FAILED) return std::nullopt;
   if (found == wanted) return NodeArena(static_cast<std::byte*>(found), nslots, stride);
   munmap(found, nbytes);
