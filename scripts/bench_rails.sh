@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # What several rails give, between two hosts made of network namespaces with shaped interfaces, as a markdown page on
-# standard output; docs/results/ keeps those worth it. Needs root. Exit status 77 = skipped, with the reason.
-#   scripts/bench_rails.sh > docs/results/NAME.md
+# standard output; docs/performance/rails.jsonl keeps those worth it. Needs root. Exit status 77 = skipped, with the reason.
+#   scripts/bench_rails.sh > rails.md
 # PERF    the shmem_perf to run                      (default: build/release/perftest/shmem_perf)
 # RATE    of a rail, megabits a second               (default: 500; four must not ask more than the CPUs give)
 # ROUNDS  every configuration is run this often, in turn; the median counts   (default: 5)

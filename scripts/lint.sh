@@ -3,7 +3,7 @@
 # The checks of the sources; ctest runs each of them under the label lint.
 #   scripts/lint.sh                  all of them, clang-tidy on a few files
 #   scripts/lint.sh CHECK...         only these: layers fds spdx lines headers api env reference spelling markdown
-#                                    links site shell tests format tidy
+#                                    links performance site shell tests format tidy
 #   scripts/lint.sh --tidy           clang-tidy on all files (minutes)
 # BUILD_DIR (default build/release) is where clang-tidy finds compile_commands.json. Exit 77: all that was asked was
 # skipped, because a tool is missing.
@@ -84,6 +84,8 @@ check_links() {
   "$python" scripts/check_links.py $(scripts/list_sources.sh text | grep '\.md$')
 }
 
+check_performance() { python3 docs/performance/tables.py --check; }
+
 check_site() { scripts/docs.sh --check; }
 
 # Tests get the fake driver from on_fake_gpus() alone, which disables them where they need kernels that the build lacks.
@@ -131,14 +133,14 @@ checks=
 for argument; do
   case $argument in
     --tidy) whole=yes checks="$checks tidy" ;;
-    layers | fds | spdx | lines | headers | api | env | reference | spelling | markdown | links | site | shell | tests | format | tidy) checks="$checks $argument" ;;
+    layers | fds | spdx | lines | headers | api | env | reference | spelling | markdown | links | performance | site | shell | tests | format | tidy) checks="$checks $argument" ;;
     *)
       sed -n '3,9p' "$0" >&2
       exit 2
       ;;
   esac
 done
-checks=${checks:-layers fds spdx lines headers api env reference spelling markdown links site shell tests format tidy}
+checks=${checks:-layers fds spdx lines headers api env reference spelling markdown links performance site shell tests format tidy}
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The speed table: each operation against its floor, in one run on one machine, as a markdown page on standard output.
-# Everything runs on 2 PEs of this host; floor and bench alternate, ROUNDS times. A page worth keeping goes to
-# docs/results/ (run it on an idle machine).
+# Everything runs on 2 PEs of this host; floor and bench alternate, ROUNDS times. Rows worth keeping go to
+# docs/performance/host.jsonl (run it on an idle machine).
 #
-#   PERF=build/release/perftest/shmem_perf scripts/run_local.sh > docs/results/NAME.md
+#   PERF=build/release/perftest/shmem_perf scripts/run_local.sh > host.md
 #
 # PERF       the shmem_perf to run                  (default: build/release/perftest/shmem_perf)
 # LAUNCHER   the launcher with its options          (default: oshrun)

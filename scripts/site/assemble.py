@@ -27,7 +27,7 @@ PARTS = {
     "Guides": ["docs/python.md", "docs/nvshmem4py.md", "docs/triton.md", "docs/gpu.md", "docs/collectives.md", "docs/overlap.md", "docs/moe.md", "docs/debugging.md",
                "docs/tracing.md", "docs/porting.md", "docs/security.md", "docs/packages.md", "docs/licenses.md", "docs/platforms.md", "docs/two-hosts.md", "bootstrap/README.md", "transports/ofi/README.md", "perftest"],
     "Reference": ["docs/env.md", "docs/memory_model.md", "docs/reference"],
-    "Results": ["docs/results"],
+    "Performance": ["docs/performance.md", "docs/performance"],
     "Inside": ["docs/architecture.md", "docs/staging.md", "src", "docs/gotchas.md", "docs/decisions", "tests/README.md", "docs/writing.md", "CONTRIBUTING.md", "SECURITY.md", "docs/abi.md", "docs/release.md", "docs/benchmarks.md", "docs/figures.md", "python/README.md", "CHANGELOG.md"],
 }
 

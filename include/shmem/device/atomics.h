@@ -20,7 +20,7 @@ RAILSHMEM_HD inline T apply_amo(T* at, AmoOp op, T operand, T compare) {
 #if defined(__CUDA_ARCH__)
   using U = typename std::conditional<sizeof(T) == 4, unsigned int, unsigned long long>::type;
   // A generic address, not a global one: of an atomic on a global address whose result nobody wants, the compiler makes
-  // a RED, and over NVLink REDs pass at a third of the rate (docs/results).
+  // a RED, and over NVLink REDs pass at a third of the rate.
   T* opaque = at;
   asm volatile("mov.u64 %0, %1;" : "=l"(opaque) : "l"(at));
   U* const u = reinterpret_cast<U*>(opaque);
