@@ -5,16 +5,5 @@
 #   scripts/bench.sh [host] [--quick] [--keep] [--baseline COMMIT] [--build DIR]
 #   scripts/bench.sh gpu [...]      the benches of kernels, on a machine with a GPU; FROM=DIR or --build DIR: a build, or a
 #                                   folder that scripts/build_gpu_carry.sh filled on another machine
-#   scripts/bench.sh plot           writes docs/figures.md and its plots from all figures
 # Exit status: 0 nothing got worse, 1 something did, 2 no run.
-python=python3
-if [ "${1:-}" = plot ]; then
-  # Debian's modules belong to its own interpreter, which need not be the first on the path.
-  for candidate in python3 /usr/bin/python3; do
-    if "$candidate" -c 'import matplotlib' 2>/dev/null; then
-      python=$candidate
-      break
-    fi
-  done
-fi
-exec "$python" "$(dirname "$0")/bench/main.py" "$@"
+exec python3 "$(dirname "$0")/bench/main.py" "$@"

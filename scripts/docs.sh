@@ -5,22 +5,22 @@
 #   scripts/docs.sh --serve   shows it at http://localhost:8000
 #   scripts/docs.sh --check   builds it, installs nothing; exit 77 where mkdocs and its theme are missing
 #   scripts/docs.sh --install only installs them
-# mkdocs and its theme come from PyPI, into build/site/python, in the versions of scripts/site/requirements.txt. A warning
-# of mkdocs is an error.
+# mkdocs, its theme, and what draws diagrams and plots come from PyPI, into build/site/python, in the versions of
+# scripts/site/requirements.txt. A warning of mkdocs is an error. The site asks no other server for anything.
 set -eu
 cd "$(dirname "$0")/.."
 folder=build/site
 python=$folder/python/bin/python3
 requirements=scripts/site/requirements.txt
 
-has_mkdocs() { "$1" -c 'import material, mkdocs, sys; sys.exit(mkdocs.__version__ < "1.6")' 2>/dev/null; }
+has_all() { "$1" -c 'import material, matplotlib, mermaidx, mkdocs, sys; sys.exit(mkdocs.__version__ < "1.6")' 2>/dev/null; }
 
 case ${1:-} in
   '' | --serve | --install) ;;
   --check)
-    has_mkdocs "$python" || python=python3
-    if ! has_mkdocs "$python"; then
-      echo "SKIPPED: no mkdocs with its theme material; scripts/docs.sh installs them"
+    has_all "$python" || python=python3
+    if ! has_all "$python"; then
+      echo "SKIPPED: mkdocs, its theme material, matplotlib or mermaidx is missing; scripts/docs.sh installs them"
       exit 77
     fi
     ;;
@@ -30,7 +30,7 @@ case ${1:-} in
     ;;
 esac
 
-if [ "${1:-}" != --check ] && ! has_mkdocs "$python"; then
+if [ "${1:-}" != --check ] && ! has_all "$python"; then
   python3 -m venv "$folder/python" || {
     echo "docs.sh: python3 -m venv failed; on Debian and Ubuntu install python3-venv" >&2
     exit 1
@@ -40,7 +40,7 @@ fi
 [ "${1:-}" != --install ] || exit 0
 
 mkdir -p "$folder"
-python3 scripts/site/assemble.py "$folder"
+"$python" scripts/site/assemble.py "$folder"
 # The theme's word on the next major version of mkdocs is for its own developers.
 export NO_MKDOCS_2_WARNING=1
 if [ "${1:-}" = --serve ]; then

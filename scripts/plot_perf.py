@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the curves of shmem_perf --format json: one PNG per kind of metric, sizes on a log2 axis.
+"""Draws the curves of shmem_perf --format json: a PNG and an SVG file per kind of metric, sizes on a log2 axis.
 
-usage: plot_perf.py [--out DIR] [--title TEXT] FILE...
-A colour for each transport, a marker for each bench, bars from the median (p50) to the slow end (p99). The title says what
+usage: plot_perf.py [--out DIR] [--title TEXT] [--format png,svg] FILE...
+A colour for each bench of each transport, so put and get differ, a kind of line for each transport, which the legend names, a marker for
+each bench, bars from the median (p50) to the slow end (p99). The title says what
 is drawn, with which library, on which machine and when. Files of several libraries or machines may be mixed, such as the
 rows that compare_nccl.sh keeps in ROWS. Rows of several runs become their median. Collectives on a stream are drawn by time
 and by bus bandwidth.
@@ -113,12 +114,15 @@ def size_text(nbytes):
 
 
 def styles(lines, colours):
-    """{Line: (colour, marker)}: a colour for each transport and provider, a marker for each bench."""
-    markers = "osD^vP*X<>"
+    """{Line: (colour, marker, kind of line)}: a colour for each bench of a transport and provider, a marker for each bench, a kind
+    of line for each transport and provider."""
+    markers, kinds = "osD^vP*X<>", ["-", "--", "-.", ":"]
     transports = sorted({(line.transport, line.provider) for line in lines})
+    coloured = sorted({(line.bench, line.metric, line.transport, line.provider) for line in lines})
     benches = sorted({(line.bench, line.metric, line.called, line.version, line.host) for line in lines})
-    return {line: (colours[transports.index((line.transport, line.provider)) % len(colours)],
-                   markers[benches.index((line.bench, line.metric, line.called, line.version, line.host)) % len(markers)])
+    return {line: (colours[coloured.index((line.bench, line.metric, line.transport, line.provider)) % len(colours)],
+                   markers[benches.index((line.bench, line.metric, line.called, line.version, line.host)) % len(markers)],
+                   kinds[transports.index((line.transport, line.provider)) % len(kinds)])
             for line in lines}
 
 
@@ -129,14 +133,14 @@ def bars(points):
     return [low, high]
 
 
-def draw(pyplot, kind, lines, title, rows, path):
+def draw(pyplot, kind, lines, title, rows, paths):
     figure, axes = pyplot.subplots(figsize=(10, 6))
     colours = pyplot.rcParams["axes.prop_cycle"].by_key()["color"]
     style = styles(lines, colours)
     for line, points in sorted(lines.items()):
-        colour, marker = style[line]
+        colour, marker, kind_of_line = style[line]
         axes.errorbar([p.bytes for p in points], [p.value for p in points], yerr=bars(points), color=colour,
-                      marker=marker, markersize=5, capsize=3, linewidth=1.2, elinewidth=0.8, label=label_of(line, lines))
+                      marker=marker, markersize=5, capsize=3, linewidth=1.2, linestyle=kind_of_line, elinewidth=0.8, label=label_of(line, lines))
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     sizes = sorted({p.bytes for points in lines.values() for p in points})
@@ -154,14 +158,16 @@ def draw(pyplot, kind, lines, title, rows, path):
     figure.suptitle(title, fontsize=14)
     axes.set_title(subtitle(lines, rows), fontsize=9)
     figure.tight_layout()
-    figure.savefig(path, dpi=120)
+    for path in paths:
+        figure.savefig(path, dpi=120)
     pyplot.close(figure)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", metavar="FILE", help="output of shmem_perf --format json")
-    parser.add_argument("--out", default=".", metavar="DIR", help="folder for the PNG files (default: here)")
+    parser.add_argument("--out", default=".", metavar="DIR", help="folder for the files (default: here)")
+    parser.add_argument("--format", default="png,svg", help="png, svg, or both with a comma between (default: both)")
     parser.add_argument("--title", help="instead of the one that names the figure's kind")
     arguments = parser.parse_args()
     rows = perf_rows.read(arguments.files)
@@ -177,9 +183,9 @@ def main():
     from matplotlib import pyplot
     os.makedirs(arguments.out, exist_ok=True)
     for kind, lines in figures.items():
-        path = os.path.join(arguments.out, f"{kind}.png")
-        draw(pyplot, kind, lines, arguments.title or TITLES[kind], [row for row in rows if any(k == kind for k, _, _ in points_of(row))], path)
-        print(path)
+        paths = [os.path.join(arguments.out, f"{kind}.{form}") for form in arguments.format.split(",")]
+        draw(pyplot, kind, lines, arguments.title or TITLES[kind], [row for row in rows if any(k == kind for k, _, _ in points_of(row))], paths)
+        print(*paths, sep="\n")
 
 
 if __name__ == "__main__":

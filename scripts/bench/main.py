@@ -9,7 +9,6 @@ import compare
 import instructions
 import jobs
 import measure
-import plots
 import stats
 import store
 import suites
@@ -19,7 +18,7 @@ NO_RUN = 2
 
 def options():
     parser = argparse.ArgumentParser(prog="scripts/bench.sh", description="Says which calls got slower than the committed figures. Exit status: 0 none, 1 some, 2 no run.")
-    parser.add_argument("what", nargs="?", default="host", choices=["host", "gpu", "plot"], help="plot writes docs/figures.md")
+    parser.add_argument("what", nargs="?", default="host", choices=["host", "gpu"])
     parser.add_argument("--quick", action="store_true", help="five rounds instead of seven, and fewer suites")
     parser.add_argument("--keep", action="store_true", help="append the rows to perftest/figures; commit them to make this run the baseline")
     parser.add_argument("--baseline", metavar="COMMIT", help="compare with the kept runs of this commit; default: that of the last one that is committed")
@@ -67,9 +66,6 @@ def baseline(path, commit):
 
 def main():
     given = options()
-    if given.what == "plot":
-        plots.write()
-        return 0
     of_gpus = store.gpu_kind() if given.what == "gpu" else None
     if of_gpus == "":
         raise jobs.Stopped("nvidia-smi shows no GPU, which bench.sh gpu measures")

@@ -6,8 +6,10 @@ usage: assemble.py FOLDER
 
 Copies every Markdown file of the sources to FOLDER/pages, at its path, with the files that it shows or links to, and
 writes FOLDER/mkdocs.yml: the settings of scripts/site/mkdocs.yml and the navigation. A link to a folder becomes one to its
-README.md, or to a list of its files.
+README.md, or to a list of its files. Mermaid diagrams and the plots that a page asks for become SVG files, so that a page
+asks no other server for anything.
 """
+import hashlib
 import json
 import os
 import pathlib
@@ -16,9 +18,13 @@ import shutil
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True
+import plots  # beside this script
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SETTINGS = ROOT / "scripts/site/mkdocs.yml"
 LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()([^)\s]+)(\))")
+PLOTS = re.compile(r"^<!-- plots (\S+) -->$")
 FENCE = re.compile(r"^ {0,3}(```|~~~)")
 
 # Part of the site -> its pages: files, or folders whose pages come in the order of their names.
@@ -91,14 +97,55 @@ class Assembly:
         (self.folder / place / "files.txt").write_text("\n".join(names) + "\n", encoding="utf-8")
         return f"{place}/files.txt"
 
+    def picture(self, page, file, text, kind):
+        """Markdown of a drawn file, which a click shows in its full size."""
+        place = os.path.relpath(file, os.path.dirname(page) or ".")
+        return f"[![{text}]({place}){{ .{kind} }}]({place})"
+
+    def diagram(self, page, source):
+        """A Mermaid diagram as a picture; as its source where the program that draws is missing. Drawn ones are kept."""
+        try:
+            import mermaidx
+        except ImportError:
+            return ["```text", *source, "```"]
+        text = "\n".join(source)
+        name = hashlib.sha256(text.encode()).hexdigest()[:16] + ".svg"
+        kept = self.folder.parent / "diagrams" / name
+        if not kept.is_file():
+            kept.parent.mkdir(exist_ok=True)
+            mermaidx.render(text).save(str(kept))
+        (self.folder / "diagrams").mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(kept, self.folder / "diagrams" / name)
+        return [self.picture(page, f"diagrams/{name}", "diagram", "diagram")]
+
+    def plots(self, page, what):
+        drawn = plots.draw(what, self.folder / "plots")
+        if drawn is None:
+            return ["The plots are left out: matplotlib is missing where this site was built."]
+        lines, before = [], ""
+        for heading, text, file in drawn:
+            lines += [f"## {heading}", ""] if heading != before else []
+            lines += [self.picture(page, f"plots/{file}", text, "plot"), ""]
+            before = heading
+        return lines
+
     def write(self, page):
-        fenced, lines = None, []
+        fenced, lines, source = None, [], None
         for line in (ROOT / page).read_text(encoding="utf-8").splitlines():
             mark = FENCE.match(line)
             if mark and fenced in (None, mark[1]):
                 fenced = None if fenced else mark[1]
+                if fenced and line.strip() == "```mermaid":
+                    source = []
+                    continue
+                if source is not None:
+                    line, source = "\n".join(self.diagram(page, source)), None
+            elif source is not None:
+                source.append(line)
+                continue
             elif not fenced:
-                line = LINK.sub(lambda m: m[1] + self.target(page, m[2]) + m[3], line)
+                asked = PLOTS.match(line)
+                line = "\n".join(self.plots(page, asked[1])) if asked else LINK.sub(lambda m: m[1] + self.target(page, m[2]) + m[3], line)
             lines.append(line)
         (self.folder / page).parent.mkdir(parents=True, exist_ok=True)
         (self.folder / page).write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -114,6 +161,7 @@ def main():
     for page in pages:
         assembly.write(page)
     settings = SETTINGS.read_text(encoding="utf-8") + "docs_dir: pages\nsite_dir: site\n" + "\n".join(navigation(pages)) + "\n"
+    shutil.copyfile(SETTINGS.with_name("extra.css"), out / "pages/extra.css")
     (out / "mkdocs.yml").write_text(settings, encoding="utf-8")
 
 

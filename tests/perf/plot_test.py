@@ -32,10 +32,11 @@ def check_what_is_drawn():
              for nbytes in (8, 4096)]
     lines = plot_perf.lines_of(drawn)["bandwidth"]
     expect(len(lines) == 4, lines)
-    style = plot_perf.styles(lines, ["red", "green", "blue"])
-    colours = {(line.transport, colour) for line, (colour, _) in style.items()}
-    expect(len(colours) == 2, f"one colour a transport: {style}")
-    expect(len({marker for _, marker in style.values()}) == 2, f"one marker a bench: {style}")
+    style = plot_perf.styles(lines, ["red", "green", "blue", "black"])
+    of_one = {line.bench: colour for line, (colour, _, _) in style.items() if line.transport == "p2p"}
+    expect(of_one["put_bw"] != of_one["get_bw"], f"put and get differ in colour: {style}")
+    expect(len({(line.transport, kind) for line, (_, _, kind) in style.items()}) == 2, f"one kind of line a transport: {style}")
+    expect(len({marker for _, marker, _ in style.values()}) == 2, f"one marker a bench: {style}")
     labels = sorted(plot_perf.label_of(line, lines) for line in lines)
     expect(labels[0] == "get bandwidth (libfabric, tcp;ofi_rxm)", labels)
     expect(labels[3] == "put bandwidth (load and store within a node)", labels)
@@ -61,7 +62,7 @@ def check_collectives():
         lines = figures[kind]
         expect(len(lines) == 3 and all(len(points) == 2 for points in lines.values()), lines)
         style = plot_perf.styles(lines, ["red", "green"])
-        expect(len({(line.version, colour) for line, (colour, _) in style.items()}) == 2, f"one colour a library: {style}")
+        expect(len({(line.version, colour) for line, (colour, _, _) in style.items()}) == 2, f"one colour a library: {style}")
     ours = [points for line, points in figures["latency"].items() if line.transport == "direct"][0]
     expect([point.value for point in ours] == [3.0, 3.0], f"medians: {ours}")
     bus = [points for line, points in figures["bandwidth"].items() if line.transport == "direct"][0]
@@ -92,12 +93,14 @@ with tempfile.TemporaryDirectory() as folder:
         print(done.stderr)
         sys.exit(77)
     expect(done.returncode == 0, done.stderr)
-    expect(sorted(os.listdir(plots)) == ["bandwidth.png", "latency.png"], str(os.listdir(plots)))
+    expect(sorted(os.listdir(plots)) == ["bandwidth.png", "bandwidth.svg", "latency.png", "latency.svg"], str(os.listdir(plots)))
     both = os.path.join(folder, "both.json")
     with open(both, "w", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in collectives)
     done = run(os.path.join(scripts, "plot_perf.py"), both, "--out", plots + "/nccl")
-    expect(done.returncode == 0 and len(os.listdir(plots + "/nccl")) == 2, done.stdout + done.stderr)
+    expect(done.returncode == 0 and len(os.listdir(plots + "/nccl")) == 4, done.stdout + done.stderr)
     for name in ("bandwidth.png", "latency.png", "nccl/bandwidth.png", "nccl/latency.png"):
         with open(os.path.join(plots, name), "rb") as file:
             expect(file.read(8) == b"\x89PNG\r\n\x1a\n", f"{name} is no PNG")
+    with open(os.path.join(plots, "latency.svg"), encoding="utf-8") as file:
+        expect("<svg" in file.read(), "latency.svg is no SVG")
