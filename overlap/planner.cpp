@@ -16,7 +16,7 @@ constexpr double kMeeting = 8e-6;    // seconds until a peer's first bytes move
 constexpr double kLaunch = 3e-6;     // seconds between two products
 constexpr size_t kMostOfScatter = 8;
 // Seconds of a product from which on products take turns on two streams. Shorter ones get in each other's way: their
-// blocks share the GPU for most of their time, with different rows in the cache (docs/decisions/0075).
+// blocks share the GPU for most of their time, with different rows in the cache (docs/decisions/0066).
 constexpr double kLongProduct = 300e-6;
 // Pieces of product + reduce-scatter then: more of them begin to travel sooner, and their ends cost nothing.
 constexpr size_t kPiecesInTurn = 4;

@@ -254,7 +254,7 @@ done
 for pes in $counts; do
   check "overlap.direct.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$(program oshrun)" -n "$pes" --timeout 140 "$(program overlap)"
 done
-# It waits in calls that block, while collectives between nodes are under way: in the library's own context (decision 0064).
+# It waits in calls that block, while collectives between nodes are under way: in the library's own context (decision 0025).
 check overlap.two_streams.2 150 2 env SHMEM_OVERLAP_STREAMS=2 SHMEM_HEAP_KIND=device "$(program oshrun)" -n 2 --timeout 140 "$(program overlap)"
 check overlap.shm.2 150 2 env SHMEM_GPU_CONTEXT=own SHMEM_HEAP_KIND=device SHMEM_NODE_SIZE=1 SHMEM_OFI_PROVIDER=shm "$(program oshrun)" -n 2 --timeout 140 \
   "$(program overlap)" 100
@@ -420,7 +420,7 @@ example shm cuda_graph 2 -- "${shm[@]}"
 tcp=(SHMEM_NODE_SIZE=1 'SHMEM_OFI_PROVIDER=tcp;ofi_rxm')
 example shm data_parallel 2 -- "${shm[@]}"
 example shm_graph data_parallel 2 --graph --registered -- "${shm[@]}"
-# cuBLASLt loads kernels while collectives between nodes are under way: in the library's own context (decision 0064).
+# cuBLASLt loads kernels while collectives between nodes are under way: in the library's own context (decision 0025).
 example shm tensor_parallel_mlp 2 --shape 4096x4096x8192 -- SHMEM_GPU_CONTEXT=own "${shm[@]}"
 example shm_own tensor_parallel_mlp 2 --shape 2048x2048x4096 --own-product --calls 2 -- SHMEM_OVERLAP=4 "${shm[@]}"
 example shm_graph tensor_parallel_mlp 2 --shape 2048x2048x4096 --graph -- SHMEM_GPU_CONTEXT=own "${shm[@]}"

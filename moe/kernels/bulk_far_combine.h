@@ -2,7 +2,7 @@
 // Combine of many tokens between nodes. Rows go to a far member in chunks; it adds up all rows of a token as inside a
 // node. They are packed before, though they lie one behind the other: copies from the program's own memory wait for
 // locks that a program may hold while it waits for this kernel
-// (docs/decisions/0064-copies-beside-the-programs-locks.md).
+// (docs/decisions/0025-progress-without-multiprocessors.md).
 #pragma once
 
 #include "moe/kernels/bulk_combine.h"

@@ -7,7 +7,7 @@
 
 namespace railshmem::moe::kernels {
 
-/// Of all blocks together: as many as fill the links (docs/decisions/0079-rows-by-warps.md).
+/// Of all blocks together: as many as fill the links (docs/decisions/0079-experts-many-tokens.md).
 inline constexpr uint32_t kSendingWarps = 1056;
 
 /// The calling warp's part of a call. All blocks must run at once: warps that receive wait for other members' warps.

@@ -36,7 +36,7 @@ class DeviceContext {
   /// The primary context of a device; does not make it current. Throws Error.
   static DeviceContext primary(const Driver& driver, Device device);
   /// A new context on the GPU of another one. Calls in it do not wait for a lock that a call of the program holds in
-  /// the other one (docs/decisions/0064). Its kernels and short copies to the GPU take turns with kernels of the other
+  /// the other one (docs/decisions/0025). Its kernels and short copies to the GPU take turns with kernels of the other
   /// context. Throws Error.
   static DeviceContext beside(const DeviceContext& other);
 

@@ -11,7 +11,7 @@ namespace railshmem::cuda {
 
 /// A copy engine's copy of plain memory waits for a lock of the context that allocated the memory, whichever context
 /// the copy is made in. A call of the program may hold that lock until a thread of the library has made this copy. A
-/// kernel in a context of the library's own needs no such lock (docs/decisions/0064). Any number of threads.
+/// kernel in a context of the library's own needs no such lock (docs/decisions/0025). Any number of threads.
 class PlainCopies {
  public:
   /// `heaps` is device memory of no context. All arguments outlive this.

@@ -27,7 +27,7 @@ struct SpinPolicy {
     if (!policy.share_cpus) return policy;
     policy.spins = 100;
     policy.helps = 0;
-    policy.helps_per_yield = 1;  // the PE that this one waits for has no CPU meanwhile (decision 0053)
+    policy.helps_per_yield = 1;  // the PE that this one waits for has no CPU meanwhile (decision 0004)
     return policy;
   }
 };

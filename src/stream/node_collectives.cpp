@@ -166,7 +166,7 @@ void NodeCollectives::move(const Job& job) {
 }
 
 /// Every member fetches, from one member at a time: from the next one, then from the one behind it. So one member
-/// fetches from each at a time, too, which is much faster than copies from all at once (docs/decisions/0091). It takes
+/// fetches from each at a time, too, which is much faster than copies from all at once (docs/decisions/0060). It takes
 /// the others' blocks to lie in their heaps where its own lie in its heap; the kernel behind the copies knows whether
 /// they do.
 void NodeCollectives::move_by_engines(const Job& job) {

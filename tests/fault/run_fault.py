@@ -86,7 +86,7 @@ def free_port():
 
 
 # A process group of its own, to be killed as a whole. No session of its own where Python can do without: Linux then gives
-# it a share of the CPUs of its own, by whose rules threads that yield can starve those of another job (decision 0057).
+# it a share of the CPUs of its own, by whose rules threads that yield can starve those of another job (decision 0004).
 OWN_GROUP = {"process_group": 0} if sys.version_info >= (3, 11) else {"start_new_session": True}
 
 

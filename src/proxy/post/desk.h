@@ -113,7 +113,7 @@ class Desk {
   [[gnu::always_inline]] void count_in(OpCell& cell, const Operation& what, NetContext* context,
                                        const Outcome& outcome) noexcept {
     // Copied word by word: the words stay in registers, while a copy of the whole struct would wait for the stores that
-    // made it (decision 0037).
+    // made it (decision 0029).
     cell.outcome.done = outcome.done;
     cell.outcome.channel = outcome.channel;
     cell.outcome.ticket = outcome.ticket;

@@ -46,7 +46,7 @@ std::optional<Coll> without_lists(const Coll& coll) noexcept {
 }
 
 /// Whether rails send from there although a call of the program waits in the driver: such a call may hold the lock that
-/// copies of other GPU memory ask for (docs/decisions/0064).
+/// copies of other GPU memory ask for (docs/decisions/0025).
 bool is_in_heap(const Coll& coll, const void* source, size_t nbytes) noexcept {
   uintptr_t offset = 0;
   const PeState& state = coll.team.state;

@@ -11,7 +11,7 @@ namespace railshmem {
 namespace {
 
 // A kernel of one warp stores so many bytes into payload slots, or reads them from one, without a copy engine, and need
-// not stay until a put has arrived (docs/decisions/0085).
+// not stay until a put has arrived (docs/decisions/0044).
 constexpr uint64_t kBySlots = 16384;
 constexpr uint32_t kMostCalls = 16384;  // kept at once, 4 bytes of pinned memory each
 constexpr size_t kAtOnce = 16;          // transfers under way; each has a context, of 16 bytes for each PE
