@@ -5,6 +5,7 @@
 #   scripts/docs.sh --serve   shows it at http://localhost:8000
 #   scripts/docs.sh --check   builds it, installs nothing; exit 77 where mkdocs and its theme are missing
 #   scripts/docs.sh --install only installs them
+# REPOSITORY=URL names the repository that the pages link to (default: origin, where it is a URL).
 # mkdocs, its theme, and what draws diagrams and plots come from PyPI, into build/site/python, in the versions of
 # scripts/site/requirements.txt. A warning of mkdocs is an error. The site asks no other server for anything.
 set -eu

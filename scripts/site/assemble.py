@@ -19,6 +19,8 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parent.parent))
+import functions  # beside this script
 import plots  # beside this script
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -32,8 +34,8 @@ PARTS = {
     "Start": ["README.md", "docs/README.md", "docs/tutorials", "examples/README.md"],
     "Guides": ["docs/python.md", "docs/nvshmem4py.md", "docs/triton.md", "docs/gpu.md", "docs/collectives.md", "docs/overlap.md", "docs/moe.md", "docs/debugging.md",
                "docs/tracing.md", "docs/porting.md", "docs/security.md", "docs/packages.md", "docs/licenses.md", "docs/platforms.md", "docs/two-hosts.md", "bootstrap/README.md", "transports/ofi/README.md", "perftest"],
-    "Reference": ["docs/env.md", "docs/memory_model.md", "docs/reference"],
-    "Performance": ["docs/performance.md", "docs/performance"],
+    "Reference": ["docs/functions/README.md", "docs/env.md", "docs/memory_model.md", "docs/reference"],
+    "Performance": ["docs/performance.md", "docs/performance/gpu.md", "docs/performance/training.md"],
     "Inside": ["docs/architecture.md", "docs/staging.md", "src", "docs/gotchas.md", "docs/decisions", "tests/README.md", "docs/writing.md", "CONTRIBUTING.md", "SECURITY.md", "docs/abi.md", "docs/release.md", "docs/benchmarks.md", "docs/figures.md", "python/README.md", "CHANGELOG.md"],
 }
 
@@ -43,26 +45,51 @@ def known_pages():
     return sorted(path for path in listed.stdout.split() if path.endswith(".md"))
 
 
-def title(page):
+def made_pages(tracked):
+    """{path: text} of the pages that are in no file: the functions, and the reference where the tree does not have it."""
+    made = functions.pages()
+    if "docs/reference/README.md" not in tracked:
+        import gen_api_doc  # beside the folder of this script
+        made |= {f"docs/reference/{name}": text for name, text in gen_api_doc.pages().items()}
+    return made
+
+
+def about():
+    """YAML of what the site says of itself: version, commit, repository."""
+    version = re.search(r"project\(RailSHMEM VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
+
+    def git(*words):
+        done = subprocess.run(["git", *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+        return done.stdout.strip()
+
+    commit = git("rev-parse", "--short", "HEAD")
+    remote = os.environ.get("REPOSITORY") or re.sub(r"^git@([^:]+):", r"https://\1/", git("remote", "get-url", "origin"))
+    lines = [f"site_name: RailSHMEM {version}", f"copyright: RailSHMEM {version}" + (f", commit {commit}" if commit else "")]
+    if remote.startswith("http"):
+        lines += [f"repo_url: {remote.removesuffix('.git')}", "repo_name: Repository"]
+    return "\n".join(lines) + "\n"
+
+
+def title(text):
     """The first heading, as a YAML text."""
-    heading = next(line for line in (ROOT / page).read_text(encoding="utf-8").splitlines() if line.startswith("# "))
+    heading = next(line for line in text.splitlines() if line.startswith("# "))
     return json.dumps(heading[2:].replace("`", ""), ensure_ascii=False)
 
 
-def navigation(pages):
+def navigation(texts):
     """Lines of YAML. A page that no part names is an error, so that none is forgotten."""
-    lines, left = ["nav:"], set(pages)
+    lines, left = ["nav:"], {page for page in texts if page == f"{functions.FOLDER}/README.md" or not page.startswith(functions.FOLDER)}
     for part, places in PARTS.items():
         lines.append(f"  - {part}:")
         for place in places:
-            found = [place] if place in left else [page for page in pages if page in left and page.startswith(place + "/")]
+            found = [place] if place in left else [page for page in texts if page in left and page.startswith(place + "/")]
             if not found:
                 sys.exit(f"assemble: {part} names {place}, which has no pages; change PARTS in scripts/site/assemble.py")
             found.sort(key=lambda page: (not page.endswith("README.md"), page))
             if len(found) > 1:
                 lines.append(f"      - {place.rsplit('/', 1)[-1].capitalize()}:")
             margin = "          " if len(found) > 1 else "      "
-            lines += [f"{margin}- {title(page)}: {page}" for page in found]
+            lines += [f"{margin}- {title(texts[page])}: {page}" for page in found]
             left -= set(found)
     if left:
         sys.exit(f"assemble: no part of the site has {', '.join(sorted(left))}; add to PARTS in scripts/site/assemble.py")
@@ -70,8 +97,8 @@ def navigation(pages):
 
 
 class Assembly:
-    def __init__(self, folder, pages):
-        self.folder, self.pages, self.asked = folder, pages, set()
+    def __init__(self, folder, texts):
+        self.folder, self.texts = folder, texts
 
     def target(self, page, link):
         """Where a link of that page leads on the site."""
@@ -81,7 +108,7 @@ class Assembly:
         place = os.path.normpath(os.path.join(os.path.dirname(page), path))
         if (ROOT / place).is_dir():
             readme = f"{place}/README.md"
-            place = readme if readme in self.pages else self.listing(place)
+            place = readme if readme in self.texts else self.listing(place)
         elif not place.endswith(".md"):
             self.copy(place)
         return os.path.relpath(place, os.path.dirname(page) or ".") + hash_mark + anchor
@@ -131,7 +158,7 @@ class Assembly:
 
     def write(self, page):
         fenced, lines, source = None, [], None
-        for line in (ROOT / page).read_text(encoding="utf-8").splitlines():
+        for line in self.texts[page].splitlines():
             mark = FENCE.match(line)
             if mark and fenced in (None, mark[1]):
                 fenced = None if fenced else mark[1]
@@ -155,12 +182,13 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     out = pathlib.Path(sys.argv[1]).resolve()
-    pages = known_pages()
+    tracked = known_pages()
+    texts = {page: (ROOT / page).read_text(encoding="utf-8") for page in tracked} | made_pages(tracked)
     shutil.rmtree(out / "pages", ignore_errors=True)
-    assembly = Assembly(out / "pages", pages)
-    for page in pages:
+    assembly = Assembly(out / "pages", texts)
+    for page in texts:
         assembly.write(page)
-    settings = SETTINGS.read_text(encoding="utf-8") + "docs_dir: pages\nsite_dir: site\n" + "\n".join(navigation(pages)) + "\n"
+    settings = SETTINGS.read_text(encoding="utf-8") + about() + "docs_dir: pages\nsite_dir: site\n" + "\n".join(navigation(texts)) + "\n"
     shutil.copyfile(SETTINGS.with_name("extra.css"), out / "pages/extra.css")
     (out / "mkdocs.yml").write_text(settings, encoding="utf-8")
 
