@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "src/base/log.h"
+#include "src/base/thread.h"
 
 namespace railshmem::overlap {
 namespace {
@@ -22,7 +23,8 @@ Watch::Watch(std::vector<int> pes, double timeout_s) : pes_(std::move(pes)), tim
   must(driver().host_alloc(&memory, std::max<size_t>(1, pes_.size()) * sizeof(uint64_t), kPortable), "cuMemHostAlloc");
   marks_ = static_cast<uint64_t*>(memory);
   std::fill_n(marks_, std::max<size_t>(1, pes_.size()), 0);
-  if (timeout_s_ > 0 && !pes_.empty()) thread_ = std::thread([this] { look(); });
+  if (timeout_s_ > 0 && !pes_.empty())
+    thread_ = start_thread("the watch over peers of overlapped products", [this] { look(); });
 }
 
 Watch::~Watch() {

@@ -24,6 +24,7 @@
 #include "src/base/log.h"
 #include "src/base/printable.h"
 #include "src/base/shm_files.h"
+#include "src/base/thread.h"
 #include "src/base/witness.h"
 #include "src/check/collective.h"
 #include "src/observe/observer.h"
@@ -276,7 +277,7 @@ void finish() {
 }
 
 void finish_failed(int status) {
-  std::jthread watch(leave_if_alone, status);
+  auto watch = start_thread<std::jthread>("the watch over the others' end", leave_if_alone, status);
   // What follows the others' coming takes as long as it takes.
   if (Process& p = process(); p.world && !t_world)
     p.world->when_all_finish([&watch] {

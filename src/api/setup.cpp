@@ -10,6 +10,7 @@
 #include "src/base/guard.h"
 #include "src/base/job_end.h"
 #include "src/base/log.h"
+#include "src/base/system_limits.h"
 
 using namespace railshmem;
 
@@ -59,7 +60,7 @@ void pshmem_init(void) {
   try {
     job::start(SHMEM_THREAD_SERIALIZED, {});
   } catch (const std::exception& e) {
-    die("shmem_init: this PE cannot start: %s", e.what());
+    die("shmem_init: this PE cannot start: %s", explain(e).c_str());
   }
 }
 

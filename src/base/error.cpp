@@ -4,7 +4,8 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
-#include <cstring>
+
+#include "src/base/system_limits.h"
 
 namespace railshmem {
 
@@ -25,7 +26,7 @@ std::string text(const char* format, ...) {
 
 void check_errno(bool ok, const char* call, std::source_location where) {
   if (ok) return;
-  throw Error(text("%s failed: %s", call, std::strerror(errno)), where);
+  throw Error(text("%s failed: %s", call, refusal_text(errno).c_str()), where);
 }
 
 }  // namespace railshmem

@@ -15,6 +15,7 @@
 #include "src/base/host_socket.h"
 #include "src/base/log.h"
 #include "src/base/signal_actions.h"
+#include "src/base/thread.h"
 
 namespace railshmem {
 FdOffer::FdOffer(FdOffer&& other) noexcept
@@ -62,7 +63,7 @@ void FdOffers::start() {
   PrivateSocket socket = listen_privately();
   if (!socket.listener) return;
   listener_ = std::move(socket.listener);
-  thread_ = std::thread([this] { serve(); });
+  thread_ = start_thread("the thread that offers descriptors to other PEs", [this] { serve(); });
   pthread_setname_np(thread_.native_handle(), "railshmem-fds");
   name_ = socket.name;
 }

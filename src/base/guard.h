@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "src/base/log.h"
+#include "src/base/system_limits.h"
 
 namespace railshmem {
 
@@ -15,7 +16,7 @@ int guard(const char* function, Body body) noexcept {
     body();
     return 0;
   } catch (const std::exception& e) {
-    log_error("%s: %s", function, e.what());
+    log_error("%s: %s", function, explain(e).c_str());
     return 1;
   }
 }

@@ -15,6 +15,7 @@
 #include "src/base/host_socket.h"
 #include "src/base/log.h"
 #include "src/base/signal_actions.h"
+#include "src/base/thread.h"
 
 namespace railshmem {
 namespace {
@@ -37,7 +38,7 @@ Mailbox::Mailbox(MailWork work, const char* name) : work_(std::move(work)) {
     address_.key = unguessable();
   }
   const int pe = log_pe();
-  thread_ = std::thread([this, pe] {
+  thread_ = start_thread("the thread of the mailbox", [this, pe] {
     set_log_pe(pe);
     serve();
   });

@@ -8,6 +8,7 @@
 #include "src/base/job_end.h"
 #include "src/base/log.h"
 #include "src/base/pe_list.h"
+#include "src/base/thread.h"
 #include "src/plugin/device_access.h"
 
 namespace railshmem {
@@ -89,7 +90,11 @@ std::string describe(const FaultRecord& fault, int npes, const std::string& deat
 }
 
 KernelWatch::KernelWatch(KernelChannels& channels, int pe, int npes, Death death)
-    : channels_(channels), pe_(pe), npes_(npes), death_(std::move(death)), thread_([this] { run(); }) {}
+    : channels_(channels),
+      pe_(pe),
+      npes_(npes),
+      death_(std::move(death)),
+      thread_(start_thread("the watch over kernels", [this] { run(); })) {}
 
 KernelWatch::~KernelWatch() {
   {

@@ -18,6 +18,7 @@
 #include "src/base/log.h"
 #include "src/base/memory_file.h"
 #include "src/base/quantity.h"
+#include "src/base/system_limits.h"
 #include "src/heap/memory_limit.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -91,8 +92,7 @@ HostMemory::HostMemory(size_t nbytes, HugePagesMode mode) : mode_(mode) {
         "/proc/sys/vm/nr_hugepages); using ordinary pages",
         nbytes_ / kAlign);
   if (!fd_) fd_ = create(nbytes_, 0);
-  if (!fd_ && errno == EFBIG) refuse(nbytes_, "the limit on file sizes (ulimit -f) is lower");
-  if (!fd_) refuse(nbytes_, text("memfd_create or ftruncate: %s", std::strerror(errno)));
+  if (!fd_) refuse(nbytes_, text("memfd_create or ftruncate: %s", refusal_text(errno).c_str()));
 }
 
 void HostMemory::place(std::byte* base) noexcept {

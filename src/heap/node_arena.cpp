@@ -12,6 +12,7 @@
 
 #include "src/base/align.h"
 #include "src/base/error.h"
+#include "src/base/system_limits.h"
 
 namespace railshmem {
 namespace {
@@ -23,10 +24,8 @@ size_t slot_alignment(size_t stride) {
 }
 
 [[noreturn]] void refuse_range(size_t nslots, size_t stride, const char* why) {
-  throw Error(
-      text("cannot reserve %zu slots of %zu bytes of address space: %s; lower SHMEM_SYMMETRIC_SIZE or raise "
-           "the limit on virtual memory (ulimit -v)",
-           nslots, stride, why));
+  throw Error(text("cannot reserve %zu slots of %zu bytes of address space: %s; lower SHMEM_SYMMETRIC_SIZE%s", nslots,
+                   stride, why, memory_limits().c_str()));
 }
 
 std::byte* reserve(size_t nslots, size_t stride) {
@@ -102,10 +101,8 @@ std::byte* NodeArena::map(size_t slot, int fd, size_t nbytes, size_t at) {
         text("%zu bytes at %zu of slot %zu do not fit: %zu slots of %zu bytes", nbytes, at, slot, nslots_, stride_));
   void* mapped = mmap(address(slot, at), nbytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
   if (mapped == MAP_FAILED)
-    throw Error(
-        text("cannot map %zu bytes of shared memory for slot %zu: %s; lower SHMEM_SYMMETRIC_SIZE or raise the "
-             "limit on virtual memory (ulimit -v)",
-             nbytes, slot, std::strerror(errno)));
+    throw Error(text("cannot map %zu bytes of shared memory for slot %zu: %s; lower SHMEM_SYMMETRIC_SIZE%s", nbytes,
+                     slot, std::strerror(errno), memory_limits().c_str()));
   return static_cast<std::byte*>(mapped);
 }
 

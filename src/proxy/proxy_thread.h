@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "src/base/job_end.h"
+#include "src/base/thread.h"
 #include "src/observe/observer.h"
 #include "src/proxy/errands.h"
 #include "src/proxy/kernel_pace.h"
@@ -34,11 +35,11 @@ class ProxyThread {
   /// `name`: 15 letters at most. `track`: a literal, for observers. `sleeper` is what the thread sleeps in.
   ProxyThread(const std::string& name, const char* track, Sleeper& sleeper, const LoopConfig& config,
               std::function<void()> run)
-      : sleeper_(sleeper), thread_([=, pe = config.pe, observer = config.observer] {
+      : sleeper_(sleeper), thread_(start_thread("a proxy thread", [=, pe = config.pe, observer = config.observer] {
           enter_library_thread(name.c_str(), pe);
           if (observer) observer->name_thread(track);
           run();
-        }) {}
+        })) {}
   ProxyThread(const ProxyThread&) = delete;  // the thread holds its address
 
   ~ProxyThread() {

@@ -9,6 +9,7 @@
 #include "include/shmem/detail/portable.h"
 #include "src/base/job_end.h"
 #include "src/base/log.h"
+#include "src/base/thread.h"
 
 namespace railshmem {
 namespace {
@@ -25,7 +26,10 @@ std::byte* new_page() {
 }  // namespace
 
 LateLaunches::LateLaunches(const cuda::DeviceContext& gpu, int pe)
-    : pe_(pe), page_(new_page()), pinned_(gpu, {page_.get(), kPageBytes}), thread_([this] { run(); }) {}
+    : pe_(pe),
+      page_(new_page()),
+      pinned_(gpu, {page_.get(), kPageBytes}),
+      thread_(start_thread("the watch over late launches", [this] { run(); })) {}
 
 LateLaunches::~LateLaunches() {
   stop_.store(true, std::memory_order_relaxed);

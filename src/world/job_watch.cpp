@@ -11,6 +11,7 @@
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/base/signal_actions.h"
+#include "src/base/thread.h"
 
 namespace railshmem {
 namespace {
@@ -28,7 +29,7 @@ bool is_readable(const UniqueFd& fd) noexcept {
 JobWatch::JobWatch(Bootstrap& bootstrap, Liveness& liveness, double patience_s)
     : bootstrap_(bootstrap), liveness_(liveness), patience_s_(patience_s), stop_(UniqueFd(eventfd(0, EFD_CLOEXEC))) {
   check_errno(static_cast<bool>(stop_), "eventfd");
-  thread_ = std::thread([this] { run(); });
+  thread_ = start_thread("the watch over the job", [this] { run(); });
 }
 
 JobWatch::~JobWatch() {

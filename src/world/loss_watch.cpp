@@ -6,6 +6,7 @@
 
 #include "src/base/job_end.h"
 #include "src/base/log.h"
+#include "src/base/thread.h"
 
 namespace railshmem {
 namespace {
@@ -15,7 +16,10 @@ constexpr std::chrono::milliseconds kPeriod{20};  // a look is a system call for
 }  // namespace
 
 LossWatch::LossWatch(Liveness& liveness, Network& network, int pe)
-    : liveness_(liveness), network_(network), pe_(pe), thread_([this] { run(); }) {}
+    : liveness_(liveness),
+      network_(network),
+      pe_(pe),
+      thread_(start_thread("the watch over lost peers", [this] { run(); })) {}
 
 LossWatch::~LossWatch() {
   {

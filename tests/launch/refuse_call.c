@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a program to which the kernel refuses one system call: refuse_call sched_setaffinity|sched_getaffinity
-// PROGRAM... Exits with 77 where the kernel takes no such filter.
+// Runs a program to which the kernel refuses one system call: refuse_call NAME PROGRAM..., with NAME sched_setaffinity,
+// sched_getaffinity or clone3, by which pthread_create makes threads. Exits with 77 where the kernel takes no such
+// filter.
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -11,9 +12,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+static unsigned number_of(const char* name) {
+  if (strcmp(name, "sched_setaffinity") == 0) return SYS_sched_setaffinity;
+  if (strcmp(name, "sched_getaffinity") == 0) return SYS_sched_getaffinity;
+  return SYS_clone3;
+}
+
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
-  const unsigned call = strcmp(argv[1], "sched_setaffinity") == 0 ? SYS_sched_setaffinity : SYS_sched_getaffinity;
+  const unsigned call = number_of(argv[1]);
   struct sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),

@@ -7,6 +7,7 @@
 
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/system_limits.h"
 
 namespace railshmem::ofi {
 
@@ -17,8 +18,9 @@ void close_fid(fid* object) noexcept {
 
 void check(ssize_t rc, const char* call, std::string_view provider, std::source_location where) {
   if (rc >= 0) return;
-  throw Error(text("%s failed: %s (provider %.*s)", call, fi_strerror(static_cast<int>(-rc)),
-                   static_cast<int>(provider.size()), provider.data()),
+  const int error = static_cast<int>(-rc);  // the numbers of errno where errno has the error
+  throw Error(text("%s failed: %s (provider %.*s)%s", call, fi_strerror(error), static_cast<int>(provider.size()),
+                   provider.data(), limits_behind(error).c_str()),
               where);
 }
 

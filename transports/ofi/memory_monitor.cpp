@@ -19,6 +19,7 @@
 
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/thread.h"
 
 namespace railshmem::ofi {
 namespace {
@@ -74,8 +75,8 @@ std::unique_ptr<MemoryMonitor> MemoryMonitor::make(std::string& why) {
   }
   try {
     return std::unique_ptr<MemoryMonitor>(new MemoryMonitor(std::move(faults), std::move(stop)));
-  } catch (const std::system_error& error) {
-    why = text("no thread to read its events: %s", error.what());
+  } catch (const Error& error) {
+    why = error.what();
     return nullptr;
   }
 }
@@ -86,7 +87,7 @@ MemoryMonitor::MemoryMonitor(UniqueFd faults, UniqueFd stop) : faults_(std::move
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    thread_ = std::thread([this] { run(); });
+    thread_ = start_thread("the memory monitor", [this] { run(); });
   } catch (...) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     throw;

@@ -17,6 +17,7 @@
 #include "bootstrap/local/oshrun/verdict.h"
 
 #include "src/base/fds.h"
+#include "src/base/system_limits.h"
 
 namespace railshmem::oshrun {
 namespace {
@@ -82,7 +83,7 @@ Remote::Remote(Share share, const std::vector<std::string>& ssh, const CrewOrder
   FdPipe complaints = make_pipe();
   complaints_ = std::move(complaints.read);
   ssh_ = fork();
-  check_errno(ssh_ >= 0, "fork");
+  if (ssh_ < 0) throw Error(text("fork failed: %s", task_refusal_text(errno).c_str()));
   if (ssh_ == 0) become_ssh(words, theirs.get(), complaints.write.get());
 }
 

@@ -14,6 +14,7 @@
 #include "bootstrap/local/protocol.h"
 #include "src/base/error.h"
 #include "src/base/fds.h"
+#include "src/base/system_limits.h"
 
 namespace railshmem::oshrun {
 namespace {
@@ -70,7 +71,7 @@ Child spawn(const CrewOrder& order, int pe, const Descriptors& descriptors, cons
   FdPipe report = make_pipe();
   const pid_t launcher = getpid();
   child.pid = fork();
-  check_errno(child.pid >= 0, "fork");
+  if (child.pid < 0) throw Error(text("fork failed: %s", task_refusal_text(errno).c_str()));
   if (child.pid == 0) {
     const Failure failure = become_pe(order, pe, launcher, theirs.get(), out, err, descriptors, cpus);
     [[maybe_unused]] const ssize_t written = write(report.write.get(), &failure, sizeof failure);

@@ -6,13 +6,15 @@
 #include "src/base/cpu.h"
 #include "src/base/job_end.h"
 #include "src/base/log.h"
+#include "src/base/thread.h"
 #include "src/base/yield.h"
 #include "src/stream/executor/call_word.h"
 #include "src/stream/executor/idle_rest.h"
 
 namespace railshmem {
 
-TeamExecutor::TeamExecutor(Config config) : config_(std::move(config)), thread_([this] { run(); }) {}
+TeamExecutor::TeamExecutor(Config config)
+    : config_(std::move(config)), thread_(start_thread("a team's executor of collectives", [this] { run(); })) {}
 
 TeamExecutor::~TeamExecutor() {
   stop_.store(true, std::memory_order_relaxed);

@@ -7,6 +7,7 @@
 #include "src/base/cpu.h"
 #include "src/base/job_end.h"
 #include "src/base/log.h"
+#include "src/base/thread.h"
 #include "src/base/yield.h"
 #include "src/stream/executor/call_word.h"
 #include "src/stream/executor/idle_rest.h"
@@ -23,7 +24,7 @@ constexpr uint64_t kHelpNs = 2'000'000;
 TransferExecutor::TransferExecutor(Config config)
     : config_(std::move(config)), calls_(config_.nwords), runs_(config_.contexts.size()) {
   for (size_t i = 0; i < runs_.size(); ++i) runs_[i].context.net = config_.contexts[i];
-  thread_ = std::thread([this] { run(); });
+  thread_ = start_thread("the executor of puts and gets", [this] { run(); });
 }
 
 TransferExecutor::~TransferExecutor() {
