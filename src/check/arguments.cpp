@@ -8,6 +8,7 @@
 #include "shmem/types.h"
 #include "src/base/log.h"
 #include "src/check/call_site.h"
+#include "src/rma/not_symmetric.h"
 #include "src/rma/peer_address.h"
 
 namespace railshmem::check {
@@ -65,8 +66,8 @@ void must_be_symmetric(const PeState& state, const char* function, const Buffer&
   if (find_segment(state, buffer.address, 1, &offset))
     die("%s: %s [%p, +%zu) reaches past the end of symmetric memory; check the number of elements; called at %s",
         function, buffer.argument, buffer.address, buffer.nbytes, site.data());
-  die("%s: %s %p is not symmetric; allocate it with shmem_malloc, or use a global or static object; called at %s",
-      function, buffer.argument, buffer.address, site.data());
+  die("%s: %s %p %s; called at %s", function, buffer.argument, buffer.address,
+      why_not_symmetric(state, buffer.address).c_str(), site.data());
 }
 
 void must_not_cross(const PeState& state, const char* function, const Buffer& buffer) noexcept {

@@ -11,12 +11,8 @@ namespace railshmem {
 SharedGlobals::SharedGlobals(Bootstrap& bootstrap, const NodeLayout& layout, LoadStore* load_store,
                              DataSegmentMode mode)
     : layout_(layout) {
-  if (mode != DataSegmentMode::off) range_ = find_data_segment();
-  if (range_.ranges > 1) {
-    log_debug("the executable's global objects lie in %d separate ranges; they are not symmetric", range_.ranges);
-    range_ = {};
-  }
-  if (!same_executable(bootstrap)) range_ = {};
+  why_none_ = find_objects(bootstrap, mode);
+  if (!why_none_.empty()) range_ = {};
   if (range_.nbytes == 0) return;
   if (!load_store) {
     why_not_ = "no load/store transport";
@@ -35,8 +31,22 @@ SharedGlobals::~SharedGlobals() {
   if (!unshare_data_segment(&why)) log_debug("global objects stay in shared memory: %s", why.c_str());
 }
 
+/// Fills range_. Why there are no symmetric objects, or empty.
+std::string SharedGlobals::find_objects(Bootstrap& bootstrap, DataSegmentMode mode) {
+  if (mode != DataSegmentMode::off) range_ = find_data_segment();
+  if (range_.ranges > 1) range_.nbytes = 0;
+  // Collective, so also on PEs that know a reason already.
+  const std::string other = find_other_executable(bootstrap);
+  if (mode == DataSegmentMode::off) return "SHMEM_DATA_SEGMENT is off; set it to auto";
+  if (!other.empty()) return other;
+  if (range_.ranges > 1)
+    return text("those of this executable are in %d separate ranges; link it with the linker's default script",
+                range_.ranges);
+  return range_.nbytes == 0 ? "the executable has none" : "";
+}
+
 /// Whether all PEs run one executable: an offset must name one object on all PEs.
-bool SharedGlobals::same_executable(Bootstrap& bootstrap) {
+std::string SharedGlobals::find_other_executable(Bootstrap& bootstrap) {
   struct Summary {
     ExecutableId id;
     uint64_t nbytes;
@@ -46,9 +56,12 @@ bool SharedGlobals::same_executable(Bootstrap& bootstrap) {
     if (all[pe].id == all[0].id && all[pe].nbytes == all[0].nbytes) continue;
     if (bootstrap.pe() == 0)
       log_info("PE %zu runs another executable than PE 0: global objects are not symmetric in this job", pe);
-    return false;
+    if ((all[pe].nbytes == 0) != (all[0].nbytes == 0))
+      return text("PE %zu shares no global objects; set SHMEM_DATA_SEGMENT alike on all PEs and start one executable",
+                  all[pe].nbytes == 0 ? pe : 0);
+    return text("PE %zu runs another executable than PE 0; start one executable on all PEs", pe);
   }
-  return true;
+  return {};
 }
 
 void SharedGlobals::share(Bootstrap& bootstrap, LoadStore& load_store, DataSegmentMode mode) {
@@ -111,7 +124,7 @@ SegmentView SharedGlobals::view() const noexcept {
 }
 
 std::string SharedGlobals::describe() const {
-  if (range_.nbytes == 0) return "global objects are not symmetric\n";
+  if (range_.nbytes == 0) return "global objects are not symmetric: " + why_none_ + "\n";
   return text("global objects of %s, %s%s\n", memory_size(range_.nbytes).c_str(),
               arena_ ? "load/store inside the node" : "not mapped inside the node: ", arena_ ? "" : why_not_.c_str());
 }

@@ -30,15 +30,19 @@ class SharedGlobals {
   Segment segment() const noexcept;
   SegmentView view() const noexcept;
   std::string describe() const;
+  /// Why no global object is symmetric, alike on all PEs, and what to do; empty where they are.
+  const std::string& why_none() const noexcept { return why_none_; }
 
  private:
-  bool same_executable(Bootstrap& bootstrap);
+  std::string find_objects(Bootstrap& bootstrap, DataSegmentMode mode);
+  std::string find_other_executable(Bootstrap& bootstrap);
   void share(Bootstrap& bootstrap, LoadStore& load_store, DataSegmentMode mode);
   void map_peers(LoadStore& load_store, const std::vector<PeerFd>& memory);
 
   const NodeLayout& layout_;
   DataSegment range_{};
   std::unique_ptr<NodeArena> arena_;  ///< null when the globals are not mapped between node peers
+  std::string why_none_;
   bool moved_ = false;
   bool needs_network_ = false;
   std::string why_not_ = "one PE on this node";

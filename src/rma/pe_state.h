@@ -51,7 +51,8 @@ struct PeState {
   /// Set in jobs with a heap in device memory: addresses may be ones that the CPU cannot use.
   DeviceAccess* device = nullptr;
   SegmentView segment[kSegments];
-  int first_pe_of_node = 0;  ///< PE of slot 0
+  const char* why_no_globals = nullptr;  ///< why the data segment is empty and what to do; null where it is not
+  int first_pe_of_node = 0;              ///< PE of slot 0
   /// Slot of each PE, -1 off the node; null when the node's PEs are consecutive (the common case, no table then).
   const int32_t* slot_of_pe = nullptr;
   Network* network = nullptr;

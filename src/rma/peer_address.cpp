@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/rma/peer_address.h"
 
-#include <string>
-
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/base/pe_list.h"
 #include "src/base/quantity.h"
+#include "src/rma/not_symmetric.h"
 
 namespace railshmem {
 
@@ -20,22 +19,12 @@ void die_null(const char* function, const char* argument, size_t nbytes, int pe)
 }
 
 void die_bad_address(const PeState& state, const char* function, const void* address, size_t nbytes, int pe) noexcept {
-  const SegmentView& heap = state.segment[static_cast<int>(SegmentId::heap)];
-  const SegmentView& data = state.segment[static_cast<int>(SegmentId::data)];
   uintptr_t offset = 0;
   if (!address) die_null(function, "the symmetric address", nbytes, pe);
   if (find_segment(state, address, 1, &offset))
     die("%s: %s at %p (for PE %d) would run past the end of symmetric memory; check the element count", function,
         counted(nbytes, "byte").c_str(), address, pe);
-  const SegmentView& device = state.segment[static_cast<int>(SegmentId::device)];
-  std::string on_device;
-  if (device.nbytes > 0)
-    on_device = text(", the device heap is [%p, %p)", reinterpret_cast<void*>(device.base),
-                     reinterpret_cast<void*>(device.base + device.nbytes));
-  die("%s: address %p (for PE %d) is not symmetric: the heap is [%p, %p)%s and the executable's global objects are "
-      "[%p, %p); allocate with shmem_malloc or use a global or static object",
-      function, address, pe, reinterpret_cast<void*>(heap.base), reinterpret_cast<void*>(heap.base + heap.nbytes),
-      on_device.c_str(), reinterpret_cast<void*>(data.base), reinterpret_cast<void*>(data.base + data.nbytes));
+  die("%s: address %p (for PE %d) %s", function, address, pe, why_not_symmetric(state, address).c_str());
 }
 
 std::byte* own_address(const PeState& state, const char* function, const void* address, size_t nbytes,

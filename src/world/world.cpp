@@ -6,11 +6,14 @@
 #include <chrono>
 #include <cstddef>
 #include <thread>
+#include <utility>
 
 #include "src/base/align.h"
 #include "src/base/cpu.h"
+#include "src/base/env.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/printable.h"
 #include "src/base/quantity.h"
 #include "src/collective/collectives.h"
 #include "src/collective/control_block.h"
@@ -291,7 +294,11 @@ std::string World::why_no_streams() const {
 
 void World::start_network() {
   const bool heap_needs_it = layout_.leaders.size() > 1;
-  if (!heap_needs_it && !globals_->needs_network()) return;
+  if (!heap_needs_it && !globals_->needs_network()) {
+    if (const std::string unused = describe_unused(); !unused.empty() && bootstrap_.pe() == 0)
+      log_info("%s", unused.substr(0, unused.size() - 1).c_str());
+    return;
+  }
   network_ = make_network(network_config());
   if (!network_ && heap_needs_it)
     throw Error(
@@ -349,6 +356,10 @@ void World::fill_state() {
   heap.stride = arena_->stride();
   heap.slots = static_cast<int>(layout_.members.size());
   state_.segment[static_cast<int>(SegmentId::data)] = globals_->view();
+  if (options_.pes_are_threads)
+    state_.why_no_globals = "the PEs are threads of one process";
+  else if (!globals_->why_none().empty())
+    state_.why_no_globals = globals_->why_none().c_str();
   if (!layout_.consecutive()) {
     slots_.assign(static_cast<size_t>(state_.npes), -1);
     for (size_t slot = 0; slot < layout_.members.size(); ++slot)
@@ -406,6 +417,23 @@ void World::sync(const char* function) noexcept {
   railshmem::sync(teams_->world(), function);
 }
 
+/// Settings of a network in a job that has none.
+std::string World::describe_unused() const {
+  if (network_) return {};
+  const char* const for_libfabric = launcher_variable("FI_PROVIDER");
+  const std::pair<const char*, std::string> settings[] = {{"SHMEM_OFI_PROVIDER", env_.ofi_provider},
+                                                          {"SHMEM_OFI_NICS", env_.ofi_nics},
+                                                          {"FI_PROVIDER", for_libfabric ? for_libfabric : ""}};
+  std::string names;
+  for (const auto& [name, value] : settings)
+    if (!value.empty()) names += text("%s%s=%s", names.empty() ? "" : ", ", name, printable(value).c_str());
+  if (names.empty()) return {};
+  return text(
+      "no network is in use, as load and store reach all PEs: without effect are %s; SHMEM_NODE_SIZE=1 uses the "
+      "network inside a host too\n",
+      names.c_str());
+}
+
 std::string World::describe() const {
   std::string out =
       text("bootstrap %s, %s, %s, %s on this node\n", std::string(bootstrap_.name()).c_str(),
@@ -423,6 +451,7 @@ std::string World::describe() const {
   if (network_)
     out += network_->describe() + proxy_place_ + (gpu_attached_ ? gpu_->describe_rails() : railshmem::describe(flush_));
   if (network_ && network_->kind == TransportKind::ofi) out += describe_rails(network_config());
+  out += describe_unused();
   return out;
 }
 

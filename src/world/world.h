@@ -86,6 +86,7 @@ class World {
 
  private:
   bool may_need_network() const;
+  std::string describe_unused() const;
   StreamAreas stream_areas() const noexcept { return heap_choice_.device ? StreamAreas::made : StreamAreas::none; }
   void make_heap();
   void reach_node_peers();

@@ -7,6 +7,7 @@
 
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/printable.h"
 #include "src/topology/machine.h"
 #include "transports/ofi/down_interfaces.h"
 #include "transports/ofi/hints.h"
@@ -102,9 +103,19 @@ Found choose(Progress progress, const NetworkConfig& config, Memories memories) 
   add_down(found, progress, memories, named_nics(config));
   locate(found, config);
   const Env& env = *config.env;
-  found.choice = choose_nics(found.facts, {env.ofi_provider, env.ofi_nics, config.several_hosts, env.ofi_max_rails,
-                                           found.pes, config.host_slot, found.not_ready});
-  must_have_link(found);
+  try {
+    found.choice = choose_nics(found.facts, {env.ofi_provider, env.ofi_nics, config.several_hosts, env.ofi_max_rails,
+                                             found.pes, config.host_slot, found.not_ready});
+    must_have_link(found);
+  } catch (const Error& error) {
+    // A setting for another library, or of the site. It hides providers from fi_getinfo.
+    const char* const limit = launcher_variable("FI_PROVIDER");
+    if (!limit) throw;
+    throw Error(
+        text("%s; FI_PROVIDER is '%s' in the environment, and libfabric then lists only what it allows: unset it "
+             "or add the provider to it",
+             error.what(), printable(limit).c_str()));
+  }
   return found;
 }
 
