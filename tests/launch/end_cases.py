@@ -70,6 +70,61 @@ class GlobalExit(Case):
         self.expect(by_oshrun(2, "thread_exit", 6, "barrier").wait(), 6, within=SOON)
 
 
+class SlowEnd(Case):
+    """Processes that take seconds to end are not taken for dead, and the status stays the one that was passed."""
+
+    def check(self, how, status, others):
+        for results in ([by_oshrun(3, how, status, others).wait()], by_tcp(3, how, status, others)):
+            for rank, result in enumerate(results):
+                # Without a launcher each PE that returns has its own status.
+                self.expect(result, status if how != "return" or rank == 0 else 0, within=SOON)
+                self.assertNotIn("railshmem:", result.err, str(result))  # oshrun says which PE ends the job
+            self.assertEqual("".join(result.out for result in results).count("the exit handler ran\n"), 3)
+
+    def test_exit_handlers_of_all_pes(self):
+        for others in ("barrier", "wait"):
+            self.check("exit", 7, others + ":slow")
+        self.check("exit", 0, "barrier:slow")
+
+    def test_after_the_finalize_that_start_pes_implies(self):
+        self.check("return", 7, "return:slow")
+
+    def test_flush_on_a_full_pipe(self):
+        """Nobody reads the output of any PE, so each flush takes until its limit."""
+        with tempfile.TemporaryFile() as errors:
+            command = [OSHRUN, "-n", "3", PROBE, "exit", "7", "barrier:writer"]
+            with subprocess.Popen(command, env=environment(**SETTINGS), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=errors) as job:
+                try:
+                    status = job.wait(SOON)
+                except subprocess.TimeoutExpired:
+                    job.kill()
+                    raise
+            errors.seek(0)
+            self.assertEqual((status, errors.read()), (7, b"oshrun: PE 0 ends the job with status 7\n"))
+
+
+class Death(Case):
+    """A PE is killed while the others compute or sleep, in a job on one host that needs no network."""
+
+    def check(self, how, victim, others):
+        results = by_tcp(3, how, 0, others, SHMEM_TRANSPORT="p2p", SHMEM_TIMEOUT=3)
+        for rank, result in enumerate(results):
+            if rank == victim:
+                self.expect(result, -signal.SIGKILL)
+                continue
+            self.expect(result, 1, f"PE {victim} has died", within=SOON)
+            self.assertRegex(result.err, f"PE {rank}: error: .*, and 3.0 s later this PE still runs: it computes on")
+
+    def test_pes_that_compute_learn_of_it_without_launcher(self):
+        self.check("kill", 0, "compute")
+        self.check("kill_last", 2, "compute")
+
+    def test_pes_that_sleep_learn_of_it_without_launcher(self):
+        self.check("kill", 0, "sleep")
+        self.check("kill_last", 2, "sleep")
+
+
 class Locked(Case):
     """A second thread sits in getchar() or writes to a full pipe, and has a lock of stdio as long as the job runs."""
 

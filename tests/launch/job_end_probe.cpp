@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A PE of a job that ends early: job_end_probe HOW STATUS OTHERS [FOLDER]
 //   HOW     what PE 0 does: exit (shmem_global_exit), thread_exit (the same by a second thread), error (a mistake that
-//           ends the job), return (from main, with STATUS, after start_pes), and with "stop_" before it: PE 0 stops its
-//           launcher first
+//           ends the job), return (from main, with STATUS, after start_pes), kill (it kills itself; kill_last: the
+//           last PE does), and with "stop_" before it: PE 0 stops its launcher first
 //   OTHERS  what the other PEs do meanwhile: barrier, wait, compute, sleep, deaf (sleep, and ignore SIGTERM); and
-//           "reader" or "writer" behind a colon: on every PE a second thread sits in getchar() or fills stdout
+//           "reader" or "writer" behind a colon: on every PE a second thread sits in getchar() or fills stdout; or
+//           "slow": the exit handlers of every PE take 3 s
 //   FOLDER  where each PE leaves a file of stdio and one of a stream, both unflushed
 #include <shmem.h>
 #include <signal.h>
@@ -53,6 +54,7 @@ int end(std::string how, int status) {
     std::thread([status] { shmem_global_exit(status); }).detach();
     for (;;) pause();
   }
+  if (how == "kill" || how == "kill_last") raise(SIGKILL);
   static long word;
   if (how == "error") shmem_long_p(&word, 1, 99);
   return how == "return" ? status : kUnnoticed;
@@ -81,6 +83,7 @@ int main(int argc, char** argv) {
   alarm(50);  // a hang must not outlive the test
   std::ios::sync_with_stdio(false);
   std::atexit([] { std::puts("the exit handler ran"); });
+  if (thread == "slow") std::atexit([] { sleep(3); });
   if (how == "return")
     start_pes(0);
   else
@@ -89,7 +92,7 @@ int main(int argc, char** argv) {
   write_without_flush(argc > 4 ? argv[4] : "", me);
   start_thread(thread);
   shmem_barrier_all();
-  if (me == 0) return end(how, std::atoi(argv[2]));
+  if (me == (how == "kill_last" ? shmem_n_pes() - 1 : 0)) return end(how, std::atoi(argv[2]));
   if (others == "return") return 0;
   go_on(others);
   return kUnnoticed;
