@@ -10,6 +10,12 @@
 #include "src/base/error.h"
 
 namespace railshmem::pmi {
+namespace {
+
+/// Lines of launchers have a few KiB; whatever is at the socket must not fill the memory.
+constexpr size_t kLongestLine = size_t{1} << 20;
+
+}  // namespace
 
 Fields parse_line(const std::string& line) {
   Fields fields;
@@ -64,6 +70,11 @@ std::string Wire::read_line(const char* expected) {
     if (!wait.revents) continue;
     char piece[4096];
     const ssize_t n = recv(fd_.get(), piece, sizeof piece, MSG_DONTWAIT);
+    if (n > 0 && buffer_.size() + static_cast<size_t>(n) > kLongestLine)
+      throw Error(
+          text("the PMI server sent more than %zu bytes without an end of line where '%s' was expected; PMI_FD or "
+               "PMI_PORT must lead to the launcher (mpiexec, srun)",
+               kLongestLine, expected));
     if (n > 0)
       buffer_.append(piece, static_cast<size_t>(n));
     else if (n == 0 || (errno != EINTR && errno != EAGAIN))

@@ -78,7 +78,7 @@ void FdOffers::serve() noexcept {
     }
     if (waits[1].revents != 0) return;
     if ((waits[0].revents & POLLIN) == 0) continue;
-    if (const UniqueFd client = accept_trusted(listener_.get())) answer(client.get());
+    if (const UniqueFd client = accept_trusted(listener_.get(), stop_.get())) answer(client.get());
   }
 }
 

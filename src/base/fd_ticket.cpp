@@ -80,14 +80,15 @@ UniqueFd take_by_socket(const FdTicket& ticket, std::string& why) {
     setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     step = "connect";
-    if (connect(socket.get(), server.get(), server.nbytes()) == 0) {
+    if (uninterrupted([&] { return connect(socket.get(), server.get(), server.nbytes()); }) == 0) {
       // A process of any user may have taken the name, so a descriptor from another user is refused.
       if (!is_trusted(socket.get())) {
         why = "its socket belongs to another user";
         return UniqueFd();
       }
       step = "send";
-      if (send(socket.get(), ticket.key.data(), sizeof ticket.key, MSG_NOSIGNAL) == sizeof ticket.key) {
+      const auto& key = ticket.key;
+      if (uninterrupted([&] { return send(socket.get(), key.data(), sizeof key, MSG_NOSIGNAL); }) == sizeof key) {
         step = "receive";
         if (UniqueFd fd = receive_fd(socket.get())) return fd;
       }

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/base/host_socket.h"
 
+#include <poll.h>
 #include <sys/random.h>
 #include <sys/time.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
 
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/system_limits.h"
 
 namespace railshmem {
 namespace {
@@ -34,6 +37,22 @@ struct FdMessage {
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))]{};
   msghdr header{};
 };
+
+bool is_lack(int error) noexcept {
+  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+void rest_for_lack(int error, int stop) noexcept {
+  static std::atomic_flag warned;
+  try {
+    if (!warned.test_and_set())
+      log_warn("PEs of this host wait for this one, which cannot accept their connections: %s",
+               refusal_text(error).c_str());
+  } catch (const std::exception&) {  // no memory for the text
+  }
+  pollfd wait{stop, POLLIN, 0};
+  poll(&wait, 1, 100);
+}
 
 }  // namespace
 
@@ -69,8 +88,9 @@ PrivateSocket listen_privately() {
   return {};
 }
 
-UniqueFd accept_trusted(int listener) noexcept {
+UniqueFd accept_trusted(int listener, int stop) noexcept {
   UniqueFd client(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+  if (!client && is_lack(errno)) rest_for_lack(errno, stop);
   if (!client || !is_trusted(client.get())) return {};
   setsockopt(client.get(), SOL_SOCKET, SO_RCVTIMEO, &kClientPatience, sizeof kClientPatience);
   setsockopt(client.get(), SOL_SOCKET, SO_SNDTIMEO, &kClientPatience, sizeof kClientPatience);
@@ -84,15 +104,12 @@ bool send_fd(int socket, int fd) noexcept {
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(sizeof(int));
   std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
-  return sendmsg(socket, &message.header, MSG_NOSIGNAL) == 1;
+  return uninterrupted([&] { return sendmsg(socket, &message.header, MSG_NOSIGNAL); }) == 1;
 }
 
 UniqueFd receive_fd(int socket) noexcept {
   FdMessage message;
-  ssize_t got = 0;
-  do {
-    got = recvmsg(socket, &message.header, MSG_CMSG_CLOEXEC);
-  } while (got < 0 && errno == EINTR);
+  const ssize_t got = uninterrupted([&] { return recvmsg(socket, &message.header, MSG_CMSG_CLOEXEC); });
   if (got < 0) return UniqueFd();
   // Whatever came with it is ours to close.
   UniqueFd received;

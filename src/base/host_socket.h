@@ -6,6 +6,7 @@
 #include <sys/un.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -43,8 +44,17 @@ struct PrivateSocket {
 PrivateSocket listen_privately();
 
 /// The next client, once poll() says that there is one: it has 1 s for each message, because the next client waits
-/// meanwhile. Empty when it is not to be trusted.
-UniqueFd accept_trusted(int listener) noexcept;
+/// meanwhile. Empty when it is not to be trusted. Where this process has no descriptor left it warns once, and waits
+/// until `stop` is readable, 100 ms at most: poll() would tell of the same client at once.
+UniqueFd accept_trusted(int listener, int stop) noexcept;
+
+/// What a system call returns when no signal interrupts it. A program may install handlers without SA_RESTART.
+template <class Call>
+auto uninterrupted(Call call) noexcept {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
 
 /// One descriptor in a message of one byte. False, with errno, when it was not sent.
 bool send_fd(int socket, int fd) noexcept;

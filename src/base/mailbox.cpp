@@ -73,7 +73,7 @@ void Mailbox::serve() noexcept {
       if (waits[1].revents != 0 && read(wake_.get(), &wakes, sizeof wakes) == sizeof wakes && work_.woken)
         work_.woken();
       if ((waits[2].revents & POLLIN) == 0) continue;
-      if (const UniqueFd client = accept_trusted(listener_.get())) serve_client(client.get());
+      if (const UniqueFd client = accept_trusted(listener_.get(), stop_.get())) serve_client(client.get());
     } catch (const std::exception& error) {
       log_error("a message of a peer on this host: %s", error.what());
     }

@@ -4,19 +4,26 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include <atomic>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "src/base/cpu.h"
 #include "src/base/error.h"
 #include "src/base/fd_offers.h"
+#include "src/base/fds.h"
 #include "src/base/host_socket.h"
+#include "src/base/log.h"
 #include "tests/support/forked.h"
+#include "tests/support/no_descriptors.h"
 
 namespace railshmem {
 namespace {
@@ -221,6 +228,87 @@ TEST(FdTicket, ASilentClientDelaysTheOthersByASecondAtMost) {
 TEST(FdTicket, OnlyOpenDescriptorsAreOffered) {
   FdOffers offers;
   EXPECT_THROW(offers.offer(UniqueFd()), Error);
+}
+
+TEST(FdTicket, OffersWaitWhereThereIsNoDescriptorForAClient) {
+  Forked child([](const Pipe& pipe) -> std::string {
+    FdOffers offers;
+    const FdOffer offer = offers.offer(fd_with_number(81));
+    const uint64_t warned = warnings_logged();
+    if (!pipe.tell(offer.ticket())) return "nobody listens";
+    const std::string wrong = test::wrong_for_lack_of_descriptors(warned);
+    char taken = 0;
+    return wrong.empty() && !pipe.hear(taken) ? "not taken" : wrong;
+  });
+  FdTicket ticket;
+  ASSERT_TRUE(child.pipe().hear(ticket));
+  EXPECT_EQ(number_in(take_fd(ticket, FdWay::socket).get()), 81u);
+  child.pipe().tell('t');
+  EXPECT_EQ(child.join(), "");
+}
+
+std::atomic<int> signals_handled{0};
+
+/// Handles SIGUSR1, and lets it interrupt system calls.
+class Interrupts {
+ public:
+  Interrupts() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { ++signals_handled; };
+    sigaction(SIGUSR1, &action, &before_);
+  }
+  ~Interrupts() { sigaction(SIGUSR1, &before_, nullptr); }
+  Interrupts(const Interrupts&) = delete;
+
+ private:
+  struct sigaction before_ {};
+};
+
+/// Whether that thread is inside connect().
+bool connects(pid_t thread) {
+  const std::string call = read_file("/proc/self/task/" + std::to_string(thread) + "/syscall");
+  return call.rfind(std::to_string(SYS_connect) + " ", 0) == 0;
+}
+
+TEST(FdTicket, ASignalDoesNotEndTheWaitForABusyPeer) {
+  const UniqueFd listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  FdTicket ticket;
+  text("railshmem-test-%d", getpid()).copy(ticket.socket.data(), ticket.socket.size() - 1);
+  const AbstractAddress address(ticket.socket);
+  ASSERT_EQ(bind(listener.get(), address.get(), address.nbytes()), 0);
+  ASSERT_EQ(listen(listener.get(), 0), 0);
+  const UniqueFd first(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(connect(first.get(), address.get(), address.nbytes()), 0);  // the queue is full now
+  const Interrupts interrupts;
+  std::atomic<pid_t> thread{0};
+  std::atomic<bool> ended{false};
+  std::string result;
+  std::thread client([&] {
+    thread = gettid();
+    try {
+      result = std::to_string(number_in(take_fd(ticket, FdWay::socket).get()));
+    } catch (const Error& error) {
+      result = error.what();
+    }
+    ended = true;
+  });
+  const auto until_it_connects = [&] {
+    for (int ms = 0; ms < 5000 && !ended; ++ms, usleep(1000))
+      if (thread != 0 && connects(thread)) return true;
+    return false;
+  };
+  const bool waited = until_it_connects();
+  const int handled = signals_handled;
+  pthread_kill(client.native_handle(), SIGUSR1);
+  for (int ms = 0; ms < 5000 && signals_handled == handled; ++ms) usleep(1000);
+  const bool waits_on = until_it_connects();
+  for (int i = 0; i < 2 && waits_on; ++i) {
+    const UniqueFd taken(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (i == 1) send_fd(taken.get(), fd_with_number(82).get());
+  }
+  client.join();
+  EXPECT_TRUE(waited);
+  EXPECT_EQ(result, "82");
 }
 
 }  // namespace

@@ -14,8 +14,10 @@
 
 #include "src/base/error.h"
 #include "src/base/limit.h"
+#include "src/base/log.h"
 #include "src/base/mail.h"
 #include "tests/support/forked.h"
+#include "tests/support/no_descriptors.h"
 
 namespace railshmem {
 namespace {
@@ -215,6 +217,22 @@ void wait_with_no_descriptors() {
 TEST(Mailbox, AThreadThatCannotWaitEndsTheJobWithAMessage) {
   EXPECT_EXIT(wait_with_no_descriptors(), testing::ExitedWithCode(1),
               "the thread that answers PEs of this host cannot poll: Invalid argument");
+}
+
+TEST(Mailbox, WaitsWhereThereIsNoDescriptorForAClient) {
+  Forked child([](const Pipe& pipe) -> std::string {
+    Mailbox box(echoes(), "test");
+    const uint64_t warned = warnings_logged();
+    if (!pipe.tell(box.address())) return "nobody listens";
+    const std::string wrong = test::wrong_for_lack_of_descriptors(warned);
+    char answered = 0;
+    return wrong.empty() && !pipe.hear(answered) ? "no answer" : wrong;
+  });
+  MailAddress address;
+  ASSERT_TRUE(child.pipe().hear(address));
+  EXPECT_EQ(error_of(addressed(address), "x"), "answered: re: x");
+  child.pipe().tell('a');
+  EXPECT_EQ(child.join(), "");
 }
 
 }  // namespace

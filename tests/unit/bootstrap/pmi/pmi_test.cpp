@@ -3,6 +3,8 @@
 #include <sys/socket.h>
 
 #include <random>
+#include <string>
+#include <thread>
 
 #include "bootstrap/pmi/base64.h"
 #include "bootstrap/pmi/pmi_wire.h"
@@ -54,6 +56,31 @@ TEST(PmiWire, AnswersAreChecked) {
   EXPECT_THROW(wire.receive("put_result"), Error);
   EXPECT_THROW(wire.receive("put_result"), Error);
   EXPECT_NO_THROW(wire.receive("put_result"));
+}
+
+TEST(PmiWire, AServerThatSendsNoLinesIsAnError) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  const UniqueFd server(ends[1]);
+  std::string why = "no error";
+  std::thread floods;
+  {
+    Wire wire(UniqueFd(ends[0]), 20);
+    floods = std::thread([&] {  // until the wire closes its end
+      const std::string bytes(size_t{64} << 10, 'x');
+      for (int i = 0; i < 64 && send(server.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) > 0; ++i) continue;
+    });
+    try {
+      wire.receive("put_result");
+    } catch (const Error& error) {
+      why = error.what();
+    }
+  }
+  floods.join();
+  EXPECT_NE(why.find("without an end of line where 'put_result' was expected; PMI_FD or PMI_PORT must lead to the "
+                     "launcher"),
+            std::string::npos)
+      << why;
 }
 
 }  // namespace
