@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <climits>
@@ -35,10 +34,11 @@ Holder own_holder() {
   return holder;
 }
 
-/// Its code runs already, so nothing is gained by distrusting its owner.
-uid_t owner_of(const std::string& file) noexcept {
-  struct stat found {};
-  return stat(file.c_str(), &found) == 0 ? found.st_uid : 0;
+/// The code of the holder runs already. A program of another user says nothing about whom this user trusts.
+Keepers keepers_of_code(const Holder& holder) {
+  Keepers keepers = keepers_of(holder.file);
+  if (holder.is_program && keepers.owner != 0 && keepers.owner != geteuid()) keepers.groups.clear();
+  return keepers;
 }
 
 }  // namespace
@@ -59,8 +59,9 @@ std::vector<std::string> plugin_places(const Holder& holder, const std::string& 
 
 std::string find_plugin_file(const std::string& name) {
   const Holder holder = own_holder();
+  const Keepers keepers = keepers_of_code(holder);
   for (const std::string& place : plugin_places(holder, name)) {
-    TrustedFile plugin = open_trusted(place, O_RDONLY, owner_of(holder.file));
+    TrustedFile plugin = open_trusted(place, O_RDONLY, keepers);
     if (plugin.fd) return plugin.path;
     if (plugin.error == 0) log_warn("the plug-in %s is not loaded: it %s", place.c_str(), plugin.refusal.c_str());
   }
@@ -68,7 +69,7 @@ std::string find_plugin_file(const std::string& name) {
 }
 
 void check_named_plugin(const std::string& path, const char* variable) {
-  const TrustedFile plugin = open_trusted(path, O_RDONLY, owner_of(own_holder().file));
+  const TrustedFile plugin = open_trusted(path, O_RDONLY, keepers_of_code(own_holder()));
   if (!plugin.fd && plugin.error == 0)
     throw Error(text("%s is '%s', which is not loaded: it %s", variable, path.c_str(), plugin.refusal.c_str()));
 }

@@ -31,18 +31,21 @@ bool is_private_group(const struct stat& found) noexcept {
 }
 
 /// What is wrong with one file or folder; empty: nothing.
-std::string distrust(const struct stat& found, uid_t also) {
-  if (!is_own(found.st_uid, also)) return text("belongs to another user (uid %u)", static_cast<unsigned>(found.st_uid));
+std::string distrust(const struct stat& found, const Keepers& also) {
+  if (!is_own(found.st_uid, also.owner))
+    return text("belongs to another user (uid %u)", static_cast<unsigned>(found.st_uid));
   if (S_ISDIR(found.st_mode) && (found.st_mode & S_ISVTX) != 0) return {};
   const unsigned mode = found.st_mode & 07777;
   if ((mode & S_IWOTH) != 0) return text("can be written by other users (its mode is %04o); run chmod o-w", mode);
-  if ((mode & S_IWGRP) != 0 && !is_private_group(found))
+  const auto& groups = also.groups;
+  if ((mode & S_IWGRP) != 0 && !is_private_group(found) &&
+      std::find(groups.begin(), groups.end(), found.st_gid) == groups.end())
     return text("can be written by group %u (its mode is %04o); run chmod g-w", static_cast<unsigned>(found.st_gid),
                 mode);
   return {};
 }
 
-std::string distrust_folders(std::string path, uid_t also) {
+std::string distrust_folders(std::string path, const Keepers& also) {
   for (int i = 0; i < kFolders && path.size() > 1; ++i) {
     path.resize(std::max<size_t>(path.rfind('/'), 1));
     struct stat folder {};
@@ -79,7 +82,19 @@ bool is_foreign_link(const std::string& path) noexcept {
 
 }  // namespace
 
-TrustedFile open_trusted(const std::string& path, int flags, uid_t also) {
+Keepers keepers_of(const std::string& file) {
+  struct stat found {};
+  if (stat(file.c_str(), &found) != 0) return {};
+  Keepers keepers{found.st_uid, {}};
+  if ((found.st_mode & S_IWGRP) != 0) keepers.groups.push_back(found.st_gid);
+  const size_t slash = file.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : file.substr(0, std::max<size_t>(slash, 1));
+  if (stat(folder.c_str(), &found) == 0 && (found.st_mode & S_IWGRP) != 0 && (found.st_mode & S_ISVTX) == 0)
+    keepers.groups.push_back(found.st_gid);
+  return keepers;
+}
+
+TrustedFile open_trusted(const std::string& path, int flags, const Keepers& also) {
   TrustedFile file;
   file.fd = UniqueFd(open(path.c_str(), flags | kSafely));
   if (!file.fd) {

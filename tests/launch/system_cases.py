@@ -2,6 +2,7 @@
 """What a job finds on its host, and what it leaves there."""
 import os
 import re
+import shutil
 import tempfile
 
 from launch_support import BIN, OSHRUN, Case, Job, environment, free_port, main, oshrun, wait_all
@@ -163,6 +164,49 @@ class Leftovers(Case):
 
     def test_clean_takes_no_program(self):
         self.expect(oshrun("--clean", "true"), 2, "--clean starts no program, but 'true' is given")
+
+
+class Plugins(Case):
+    """The library and its plug-ins in an installation whose group is not the user's private one, as `umask 002` leaves it."""
+    GROUP = 54321
+
+    def start(self, writable):
+        """A job with a copy of the library. `writable`: what the group or all may write to."""
+        build = os.path.dirname(BIN)
+        if not os.path.exists(os.path.join(build, "railshmem", "librailshmem-libfabric.so")):
+            self.skipTest("this build has no plug-in")
+        with tempfile.TemporaryDirectory() as folder:
+            lib = os.path.join(folder, "lib")
+            shutil.copytree(os.path.join(build, "railshmem"), os.path.join(lib, "railshmem"))
+            shutil.copy(os.path.join(build, "librailshmem.so.0"), lib)
+            for place, folders, files in os.walk(lib):
+                for path in [place, *(os.path.join(place, name) for name in files)]:
+                    try:
+                        os.chown(path, -1, self.GROUP)
+                    except PermissionError:
+                        self.skipTest("only root can choose any group")
+                    os.chmod(path, 0o755)
+            for path, mode in writable.items():
+                os.chmod(os.path.join(lib, path), mode)
+            command = [OSHRUN, "-n", "2", os.path.join(BIN, "job_end_probe"), "return", "0", "return"]
+            return Job(command, environment(LD_LIBRARY_PATH=lib, SHMEM_SYMMETRIC_SIZE="8M", SHMEM_TRANSPORT="ofi",
+                                            SHMEM_OFI_PROVIDER="tcp;ofi_rxm", SHMEM_NODE_SIZE=1)).wait()
+
+    PLUGIN = "railshmem/librailshmem-libfabric.so"
+
+    def test_of_a_group_that_can_exchange_the_library(self):
+        for writable in ({".": 0o775, "railshmem": 0o775, self.PLUGIN: 0o775, "librailshmem.so.0": 0o775},
+                         {"railshmem": 0o775, self.PLUGIN: 0o775, "librailshmem.so.0": 0o775}):
+            result = self.start(writable)
+            self.expect(result, 0)
+            self.assertEqual(result.err, "", str(result))
+
+    def test_of_a_group_that_cannot_exchange_the_library_is_refused(self):
+        self.expect(self.start({self.PLUGIN: 0o775}), 1, "is not loaded: it can be written by group 54321 ")
+
+    def test_that_all_may_write_is_refused(self):
+        for writable in ({"railshmem": 0o777, ".": 0o777, "librailshmem.so.0": 0o777}, {self.PLUGIN: 0o757}):
+            self.expect(self.start(writable), 1, "is not loaded: it ", "can be written by other users ")
 
 
 if __name__ == "__main__":

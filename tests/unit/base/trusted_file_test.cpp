@@ -79,7 +79,7 @@ TEST_F(TrustedFiles, FoldersThatOthersMayWriteAreRefused) {
 TEST_F(TrustedFiles, AnotherUsersFileIsRefusedUnlessThatUserIsNamed) {
   if (!give_away(file())) GTEST_SKIP() << "only root can give a file away";
   EXPECT_EQ(refusal(), "belongs to another user (uid 54321)");
-  EXPECT_TRUE(open_trusted(file(), O_RDONLY, kStranger).fd);
+  EXPECT_TRUE(open_trusted(file(), O_RDONLY, {kStranger, {}}).fd);
 }
 
 TEST_F(TrustedFiles, AnotherUsersFolderIsRefused) {
@@ -91,6 +91,45 @@ TEST_F(TrustedFiles, ASharedGroupsFileIsRefused) {
   if (chown(file().c_str(), getuid(), kStranger) != 0) GTEST_SKIP() << "only root can choose any group";
   chmod(file().c_str(), 0664);
   EXPECT_NE(refusal().find("can be written by group 54321"), std::string::npos) << refusal();
+}
+
+TEST_F(TrustedFiles, AGroupThatCanExchangeTheLibraryMayWrite) {
+  const std::string lib = top() + "/lib";
+  const std::string library = lib + "/library";
+  std::ofstream(library) << "code";
+  for (const std::string& path : {lib, folder(), file(), library})
+    if (chown(path.c_str(), getuid(), kStranger) != 0) GTEST_SKIP() << "only root can choose any group";
+  const auto set = [&](mode_t of_folders, mode_t of_file, mode_t of_library) {
+    for (const std::string& path : {lib, folder()}) chmod(path.c_str(), of_folders);
+    chmod(file().c_str(), of_file);
+    chmod(library.c_str(), of_library);
+  };
+  const auto beside_library = [&] { return open_trusted(file(), O_RDONLY, keepers_of(library)).refusal; };
+  set(0775, 0664, 0644);  // what umask 002 gives: the folder of the library decides
+  EXPECT_NE(refusal(), "");
+  EXPECT_EQ(beside_library(), "");
+  set(0755, 0664, 0664);  // the library itself
+  EXPECT_EQ(beside_library(), "");
+  set(0755, 0664, 0644);  // only the file
+  EXPECT_NE(beside_library().find("can be written by group 54321"), std::string::npos) << beside_library();
+  set(0775, 0664, 0644);
+  chmod(lib.c_str(), 01775);  // the group can exchange nothing here
+  EXPECT_NE(beside_library(), "");
+  set(0775, 0664, 0664);
+  EXPECT_EQ(chown(library.c_str(), getuid(), kStranger + 1), 0);
+  EXPECT_EQ(chown(lib.c_str(), getuid(), kStranger + 1), 0);  // another group
+  EXPECT_NE(beside_library(), "");
+}
+
+TEST_F(TrustedFiles, WhatAllMayWriteIsRefusedEvenWhereTheyMayWriteToTheLibrary) {
+  const std::string library = top() + "/lib/library";
+  std::ofstream(library) << "code";
+  chmod(library.c_str(), 0777);
+  chmod(file().c_str(), 0666);
+  EXPECT_NE(open_trusted(file(), O_RDONLY, keepers_of(library)).refusal.find("by other users"), std::string::npos);
+  chmod(file().c_str(), 0644);
+  chmod(folder().c_str(), 0777);
+  EXPECT_NE(open_trusted(file(), O_RDONLY, keepers_of(library)).refusal.find("by other users"), std::string::npos);
 }
 
 TEST_F(TrustedFiles, ALinkIsLookedAtWhereItLeads) {
