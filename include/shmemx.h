@@ -95,7 +95,7 @@ RAILSHMEM_API int shmemx_team_init(uint64_t uniqueid, int npes, int pe, const sh
 /// Tells whether all members of a team pass a value other than 0: returns 1 on all of them then, and 0 on all where one
 /// passes 0. For steps of a collective operation that may fail on one member: the others learn of it, and do not wait
 /// for that member later. Collective over the team; as shmem_team_sync it returns when all members have called it. 0,
-/// after a message, where the team is none of this PE's.
+/// after a message, where this PE is not in the team.
 RAILSHMEM_API int shmemx_team_agree(shmem_team_t team, int value);
 
 /// Writes the table of environment variables with the values in force, cut to nbytes with the terminating null. Returns

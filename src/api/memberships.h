@@ -27,7 +27,7 @@ class Memberships {
   /// After the last finalize: forgets a job that cannot be come back to.
   void leave();
 
-  /// The one entered last; null where there is none.
+  /// The one entered last; null while no job is entered.
   Bootstrap* current() const noexcept { return current_; }
 
   /// Says goodbye to launcher and peers.

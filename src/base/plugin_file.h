@@ -17,8 +17,8 @@ struct Holder {
 /// first: its own folder may be one that other users write to, such as /tmp.
 std::vector<std::string> plugin_places(const Holder& holder, const std::string& name);
 
-/// The path of railshmem/librailshmem-<name>.so next to this library; empty when there is none. One that another user
-/// could have put there or could change is passed over with a warning (src/base/trusted_file.h).
+/// The path of railshmem/librailshmem-<name>.so next to this library; empty when no such file exists. One that another
+/// user could have put there or could change is passed over with a warning (src/base/trusted_file.h).
 std::string find_plugin_file(const std::string& name);
 
 /// Throws Error where another user controls the plug-in at `path`, which `variable` names. What cannot be opened is

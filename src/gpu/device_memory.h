@@ -66,7 +66,7 @@ class DeviceMemory {
   bool release(const void* object);
   /// Usable bytes; 0 when `object` is not an allocation.
   size_t size_of(const void* object) const noexcept;
-  /// The allocation that holds `address`, by its offset from base(); empty when there is none.
+  /// The allocation that holds `address`, by its offset from base(); empty when no allocation does.
   std::optional<OffsetAllocator::Extent> find(const void* address) const noexcept;
 
   bool contains(const void* address) const noexcept { return offset_of(address) < nbytes(); }

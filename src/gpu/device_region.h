@@ -44,7 +44,7 @@ class DeviceRegion {
   bool release(size_t offset) { return offsets_.release(offset - range_.begin); }
   /// Usable bytes; 0 when no allocation begins there.
   size_t size_of(size_t offset) const noexcept { return offsets_.size_of(offset - range_.begin); }
-  /// The allocation that holds `offset`; empty when there is none.
+  /// The allocation that holds `offset`; empty when no allocation does.
   std::optional<OffsetAllocator::Extent> find(size_t offset) const noexcept {
     const auto found = offsets_.find(offset - range_.begin);
     if (!found) return std::nullopt;

@@ -32,7 +32,7 @@ class Heap {
   bool release(void* object);
   /// Usable bytes; 0 when `object` is not an allocation.
   size_t size_of(const void* object) const noexcept;
-  /// The allocation that holds `address`, by its offset from base(); empty when there is none.
+  /// The allocation that holds `address`, by its offset from base(); empty when no allocation does.
   std::optional<OffsetAllocator::Extent> find(const void* address) const noexcept;
   /// Grows or shrinks an object, in place when possible, otherwise by copying to a new place aligned to `align`.
   /// Returns nullptr when neither is possible; the object is then unchanged. Throws like allocate().

@@ -39,7 +39,7 @@ class OffsetAllocator {
     size_t offset;
     size_t nbytes;
   };
-  /// The allocation that holds `offset`, where it may begin or not; empty when there is none.
+  /// The allocation that holds `offset`, where it may begin or not; empty when no allocation does.
   std::optional<Extent> find(size_t offset) const noexcept;
   /// Shrinks the allocation, or grows it into the hole behind. False, with nothing changed, when that hole is too
   /// short.

@@ -14,7 +14,7 @@ namespace railshmem {
 /// listens to the bootstrap. It sleeps until there is news.
 class JobWatch {
  public:
-  /// `patience_s`: how long after a peer's death this PE may go on; 0: for ever. Throws Error.
+  /// `patience_s`: how long after a peer's death this PE may go on; 0: without limit. Throws Error.
   JobWatch(Bootstrap& bootstrap, Liveness& liveness, double patience_s);
   JobWatch(const JobWatch&) = delete;  // the thread holds its address
   ~JobWatch();

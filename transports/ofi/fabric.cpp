@@ -184,7 +184,8 @@ uint32_t Fabric::learn(Port mine, int pe, std::span<const std::byte> bytes) {
   const std::vector<std::byte>& known = cards_[index].rails[news.rail].addresses[static_cast<size_t>(news.port)];
   const bool is_text = rails(mine).front().info().addr_format == FI_ADDR_STR;
   if (is_text ? news.address.empty() || news.address.back() != std::byte{0} : news.address.size() != known.size())
-    throw Error(text("PE %d names an address of %zu bytes, which is none of this network", pe, news.address.size()));
+    throw Error(text("PE %d names an address of %zu bytes, which the addresses of this network do not have", pe,
+                     news.address.size()));
   if (news.port != Port::proxy && mine != Port::proxy) return 0;               // others talk to proxies only
   if (news.port == Port::proxy && mine == Port::proxy && pe == pe_) return 0;  // reopen() did it
   uint32_t concerned = 0;
