@@ -31,10 +31,10 @@ FENCE = re.compile(r"^ {0,3}(```|~~~)")
 
 # Part of the site -> its pages: files, or folders whose pages come in the order of their names.
 PARTS = {
-    "Start": ["README.md", "docs/README.md", "docs/tutorials", "examples/README.md"],
+    "Start": ["README.md", "docs/README.md", "docs/building.md", "docs/tutorials", "examples/README.md", "docs/troubleshooting.md"],
     "Guides": ["docs/python.md", "docs/nvshmem4py.md", "docs/triton.md", "docs/gpu.md", "docs/collectives.md", "docs/overlap.md", "docs/moe.md", "docs/debugging.md",
                "docs/tracing.md", "docs/porting.md", "docs/security.md", "docs/packages.md", "docs/licenses.md", "docs/platforms.md", "docs/two-hosts.md", "bootstrap/README.md", "transports/ofi/README.md", "perftest"],
-    "Reference": ["docs/functions/README.md", "docs/env.md", "docs/memory_model.md", "docs/reference"],
+    "Reference": ["docs/functions/README.md", "docs/env.md", "docs/limits.md", "docs/memory_model.md", "docs/reference"],
     "Performance": ["docs/performance.md", "docs/performance/gpu.md", "docs/performance/training.md"],
     "Inside": ["docs/architecture.md", "docs/staging.md", "src", "docs/gotchas.md", "docs/decisions", "tests/README.md", "docs/writing.md", "CONTRIBUTING.md", "SECURITY.md", "docs/abi.md", "docs/release.md", "docs/benchmarks.md", "docs/figures.md", "python/README.md", "CHANGELOG.md"],
 }
