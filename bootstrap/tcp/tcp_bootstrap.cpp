@@ -9,8 +9,11 @@
 namespace railshmem {
 
 TcpBootstrap::TcpBootstrap(tcp::Meeting meeting)
-    : timeout_s_(meeting.timeout_s), pe_(meeting.pe), tree_{meeting.npes}, owner_(getpid()) {
-  for (tcp::Neighbour& neighbour : tcp::meet(std::move(meeting)))
+    : TcpBootstrap{meeting.pe, meeting.npes, meeting.timeout_s, tcp::meet(std::move(meeting))} {}
+
+TcpBootstrap::TcpBootstrap(int pe, int npes, double timeout_s, std::vector<tcp::Neighbour> neighbours)
+    : timeout_s_(timeout_s), pe_(pe), tree_{npes}, owner_(getpid()) {
+  for (tcp::Neighbour& neighbour : neighbours)
     links_.push_back({neighbour.pe, std::move(neighbour.stream), Presence::here, {}});
 }
 

@@ -17,6 +17,8 @@ class TcpBootstrap final : public Bootstrap {
  public:
   /// Throws Error naming the PEs that did not come, or the address that could not be reached.
   explicit TcpBootstrap(tcp::Meeting meeting);
+  /// Of PEs that have met: connections to the parent (first, except on PE 0) and to the children in order.
+  TcpBootstrap(int pe, int npes, double timeout_s, std::vector<tcp::Neighbour> neighbours);
   ~TcpBootstrap() override;
 
   std::string_view name() const noexcept override { return "tcp"; }
