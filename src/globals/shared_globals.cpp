@@ -67,8 +67,8 @@ std::string SharedGlobals::find_other_executable(Bootstrap& bootstrap) {
 void SharedGlobals::share(Bootstrap& bootstrap, LoadStore& load_store, DataSegmentMode mode) {
   struct Offer {
     PeerFd memory;
-    bool shared;
-    bool alone;
+    uint8_t shared;  // not a bool: a damaged peer may send any number
+    uint8_t alone;
   };
   Offer offer{};
   offer.alone = layout_.members.size() == 1;

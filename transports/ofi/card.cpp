@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "src/base/error.h"
+#include "src/proxy/rails/path_table.h"
 
 namespace railshmem::ofi {
 namespace {
@@ -123,11 +124,14 @@ Card decode(std::span<const std::byte> bytes, int pe) {
   const auto provider = in.get_text();
   card.provider.assign(reinterpret_cast<const char*>(provider.data()), provider.size());
   const auto nrails = in.get<uint32_t>();
+  if (nrails > kMostRails) throw Error(text("the network card of PE %d is damaged: it has %u rails", pe, nrails));
   for (uint32_t i = 0; i < nrails; ++i) {
     Card::Rail& rail = card.rails.emplace_back();
     const auto network = in.get_text();
     rail.network.assign(reinterpret_cast<const char*>(network.data()), network.size());
     const auto nports = in.get<uint32_t>();
+    if (nports < ports_with(1) || nports > ports_with(kMaxProxyThreads))
+      throw Error(text("the network card of PE %d is damaged: its rail %u has %u ports", pe, i, nports));
     for (uint32_t port = 0; port < nports; ++port) {
       const auto address = in.get_text();
       rail.addresses.emplace_back(address.begin(), address.end());

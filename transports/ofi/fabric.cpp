@@ -6,11 +6,9 @@
 
 #include "src/base/error.h"
 #include "src/base/limit.h"
-#include "src/base/log.h"
 #include "transports/ofi/card.h"
 #include "transports/ofi/hints.h"
 #include "transports/ofi/pairing.h"
-#include "transports/ofi/quirks.h"
 
 namespace railshmem::ofi {
 namespace {
@@ -26,6 +24,20 @@ RailSetup rail_setup(const NetworkConfig& config, Port port, LocalBuffers& local
           &local_buffers};
 }
 
+/// A provider is not told how long an address is. It reads up to the final zero of a text, or as many bytes as this
+/// PE's own address has.
+void check_address(const Nic& nic, size_t own_length, int pe, std::span<const std::byte> address) {
+  if (nic.info->addr_format == FI_ADDR_STR) {
+    if (address.empty() || address.back() != std::byte{0})
+      throw Error(text("PE %d has a network address without a final zero; its card is damaged", pe));
+  } else if (address.size() != own_length) {
+    throw Error(
+        text("PE %d has a network address of %zu bytes where this PE's has %zu: choose interfaces of one kind with "
+             "SHMEM_OFI_NICS",
+             pe, address.size(), own_length));
+  }
+}
+
 }  // namespace
 
 Fabric::Fabric(const NetworkConfig& config)
@@ -37,11 +49,6 @@ Fabric::Fabric(const NetworkConfig& config)
       extents_(
           std::make_unique<DeviceExtents>(nics_.front().gpu_way, ports_with(config.env->proxy_threads), nics_.size())),
       ports_(ports_with(config.env->proxy_threads)) {
-  if (const std::string harm = exposure_of(*nics_.front().info); pe_ == 0 && !harm.empty())
-    log_warn(
-        "provider %s: any process that reaches its ports can %s; use it for tests only, or set "
-        "SHMEM_OFI_PROVIDER=tcp (docs/security.md)",
-        nics_.front().provider(), harm.c_str());
   for (const Nic& nic : nics_) {
     links_.push_back(LinkState::of(nic.facts));
     for (size_t port = 0; port < ports_.size(); ++port)
@@ -137,15 +144,9 @@ void Fabric::learn(std::span<const std::vector<std::byte>> cards) {
 /// What rail `r` of `port` inserts in its address table, back to back (strings with their final zero).
 std::vector<std::byte> Fabric::addresses_for(Port port, size_t r) {
   const Rail& rail = rails(port)[r];
-  const bool strings = rail.info().addr_format == FI_ADDR_STR;
-  const size_t length = rail.address().size();
   std::vector<std::byte> all;
   const auto add = [&](size_t pe, const std::vector<std::byte>& address) {
-    if (!strings && address.size() != length)
-      throw Error(
-          text("PE %zu has a network address of %zu bytes where this PE's has %zu: choose interfaces of one "
-               "kind with SHMEM_OFI_NICS",
-               pe, address.size(), length));
+    check_address(nics_[r], rail.address().size(), static_cast<int>(pe), address);
     all.insert(all.end(), address.begin(), address.end());
   };
   for (size_t pe = 0; pe < npes_; ++pe) {
@@ -178,14 +179,10 @@ uint32_t Fabric::learn(Port mine, int pe, std::span<const std::byte> bytes) {
   const EndpointCard news = decode_endpoint(bytes, pe);
   const auto index = static_cast<size_t>(pe);
   if (news.rail >= cards_[index].rails.size()) throw Error(text("PE %d has no rail %u", pe, news.rail));
-  if (static_cast<size_t>(news.port) >= ports_.size())
+  const auto& known = cards_[index].rails[news.rail].addresses;
+  if (static_cast<size_t>(news.port) >= known.size())
     throw Error(text("PE %d has no port %u", pe, static_cast<unsigned>(news.port)));
-  // The provider reads as many bytes as its addresses have.
-  const std::vector<std::byte>& known = cards_[index].rails[news.rail].addresses[static_cast<size_t>(news.port)];
-  const bool is_text = rails(mine).front().info().addr_format == FI_ADDR_STR;
-  if (is_text ? news.address.empty() || news.address.back() != std::byte{0} : news.address.size() != known.size())
-    throw Error(text("PE %d names an address of %zu bytes, which the addresses of this network do not have", pe,
-                     news.address.size()));
+  check_address(nics_.front(), known[static_cast<size_t>(news.port)].size(), pe, news.address);
   if (news.port != Port::proxy && mine != Port::proxy) return 0;               // others talk to proxies only
   if (news.port == Port::proxy && mine == Port::proxy && pe == pe_) return 0;  // reopen() did it
   uint32_t concerned = 0;

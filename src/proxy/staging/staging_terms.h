@@ -19,7 +19,7 @@ namespace railshmem {
 struct StagingTerms {
   uint64_t slot_nbytes = 0;  ///< 0: nothing is staged
   std::array<MemoryKind, kSegments> kinds{};
-  bool checks_data = false;  ///< messages end with a seal
+  uint8_t checks_data = 0;  ///< 1: messages end with a seal. Of a peer it may be any number
   uint8_t unused[7 - kSegments] = {};
   PeerFd area{};             ///< the file of the bounce area, for those of one host; of process -1: there is none
   uint64_t area_nbytes = 0;  ///< of the bounce area
