@@ -8,23 +8,52 @@
 #include <span>
 #include <vector>
 
+#include "src/proxy/staging/staging.h"
+#include "src/proxy/staging/staging_terms.h"
 #include "src/proxy/target/responder.h"
 #include "tests/support/issue.h"
+#include "tests/support/late_copier.h"
 #include "tests/support/scripted_rail.h"
 
 namespace railshmem::test {
+
+struct HostileOptions {
+  size_t rails = 1;
+  RailTraits shape{64, 1 << 20, 4096, false};
+  Tuning tuning{};
+  bool staged = false;              ///< rails do not reach the heap
+  const LostPeers* lost = nullptr;  ///< peers that have died
+};
 
 struct HostileRig {
   static constexpr int kNpes = 4;
   static constexpr size_t kWords = 512;  ///< of this PE's heap
   static constexpr uint32_t kCells = 16;
+  static constexpr size_t kPayloads = size_t{1} << 14;  ///< where the heap is staged
   static constexpr Nonce kNonce = Nonce::of(0x0000'5eed'1234'abcd);
 
-  explicit HostileRig(size_t count = 1) : rails(count) {
-    initiator.emplace(std::span(rails),
-                      InitiatorConfig{.port = Port::proxy, .pe = 1, .npes = kNpes, .cells = kCells, .nonce = kNonce});
-    const Segment segments[] = {{SegmentId::heap, reinterpret_cast<std::byte*>(heap.get()), kWords * 8}};
-    responder.emplace(*initiator, segments, kNpes);
+  explicit HostileRig(size_t count = 1) : HostileRig(HostileOptions{.rails = count}) {}
+  explicit HostileRig(const HostileOptions& options) : rails(options.rails) {
+    for (ScriptedRail& rail : rails) rail.shape = options.shape;
+    const auto kind = options.staged ? MemoryKind::staged : MemoryKind::host;
+    const Segment segments[] = {{SegmentId::heap, reinterpret_cast<std::byte*>(heap.get()), kWords * 8, kind}};
+    if (options.staged) {
+      staging.emplace(
+          segments, [](auto) { return std::make_unique<LateCopier>(5); }, options.tuning, rails.size(), ports_with(1),
+          nullptr, kPayloads);
+      StagingTerms terms{};
+      staging->describe_to(terms);
+      staging->learn_areas(std::vector<StagingTerms>(kNpes, terms));
+    }
+    initiator.emplace(std::span(rails), InitiatorConfig{.port = Port::proxy,
+                                                        .pe = 1,
+                                                        .npes = kNpes,
+                                                        .cells = kCells,
+                                                        .tuning = options.tuning,
+                                                        .staging = staging ? &staging->source(Port::proxy) : nullptr,
+                                                        .lost = options.lost,
+                                                        .nonce = kNonce});
+    responder.emplace(*initiator, segments, kNpes, nullptr, staging ? &staging->target() : nullptr);
     context = &initiator->add_context();
   }
 
@@ -60,12 +89,14 @@ struct HostileRig {
   void deliver(const M& message, size_t more = 0) {
     deliver_bytes(bytes_of(message, more));
   }
-  /// Memory tools see any access beyond these bytes.
-  void deliver_bytes(const std::vector<std::byte>& bytes) {
+  /// Memory tools see any access beyond these bytes, and any after the call.
+  void deliver_bytes(const std::vector<std::byte>& bytes, size_t r = 0) {
     auto exact = std::make_unique<std::byte[]>(bytes.size());
     if (!bytes.empty()) std::memcpy(exact.get(), bytes.data(), bytes.size());
-    rails[0].events.push_back({RailEvent::Kind::message, 0, nullptr, exact.get(), bytes.size(), nullptr});
-    turn();
+    rails[r].events.push_back({RailEvent::Kind::message, 0, nullptr, exact.get(), bytes.size(), nullptr});
+    do {
+      turn();
+    } while (!rails[r].events.empty());
   }
   void turn() {
     for (int i = 0; i < 4; ++i)
@@ -84,6 +115,7 @@ struct HostileRig {
 
   std::vector<ScriptedRail> rails;
   std::unique_ptr<uint64_t[]> heap = std::make_unique<uint64_t[]>(kWords);
+  std::optional<Staging> staging;
   std::optional<Initiator<ScriptedRail>> initiator;
   std::optional<Responder<ScriptedRail>> responder;
   NetContext* context = nullptr;

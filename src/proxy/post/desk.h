@@ -29,7 +29,7 @@
 namespace railshmem {
 
 class PeerNews;
-class StagingPart;
+struct StagingPart;
 
 /// The identity of an endpoint, and what its initiator may use.
 struct InitiatorConfig {
