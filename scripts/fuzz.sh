@@ -4,6 +4,7 @@
 #   scripts/fuzz.sh MINUTES [TARGET...]       builds, and runs each target for so long, as many at once as there are CPUs
 #   scripts/fuzz.sh --build                   only builds (build/fuzz)
 #   scripts/fuzz.sh --run BUILD SECONDS TARGET  one target of that build, as ctest runs it
+#   scripts/fuzz.sh --pack FILE.tar.gz        builds, and packs the targets and their inputs for a machine without clang: there, run.sh
 # CXX names a clang of version 16 or newer with libFuzzer (Debian: clang-19 and libclang-rt-19-dev). Exit 77: there is none.
 # Inputs that reach new code are kept in build/fuzz/corpus, so the next run begins with them. An input that fails is kept in
 # build/fuzz/crashes: tests/README.md says how it becomes a test.
@@ -56,6 +57,24 @@ run() {
     -close_fd_mask=2 -error_exitcode=1 -timeout_exitcode=1 -print_final_stats=1 "-artifact_prefix=$crashes/$target-" "${options[@]}" "$corpus" "$corpus.seeds"
 }
 
+# pack FILE: the targets, which need no library but the system's, with their seeds and the corpus of earlier runs.
+pack() {
+  local file=$1 folder target
+  folder=$(mktemp -d) || return
+  mkdir "$folder/seeds"
+  cp "$here/tests/fuzz/run_packed.sh" "$folder/run.sh" &&
+    for target in $(targets); do
+      "$build/tests/fuzz/fuzz_replay" --write "$target" "$here/tests/fuzz/crashes/$target" "$folder/seeds/$target" || return
+      find "$build/corpus/$target" -type f -exec cp -t "$folder/seeds/$target" '{}' + 2>/dev/null
+      objcopy --strip-debug "$build/tests/fuzz/fuzz_$target" "$folder/fuzz_$target" || return
+    done
+  cp "$here"/tests/fuzz/*.dict "$folder" && tar -caf "$file" -C "$folder" . && rm -r "$folder"
+}
+
+targets() {
+  (cd "$build/tests/fuzz" && printf '%s\n' fuzz_* | grep -vE '\.|^fuzz_replay$' | sed 's/^fuzz_//')
+}
+
 export ASAN_OPTIONS="detect_stack_use_after_return=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 export UBSAN_OPTIONS="print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}"
 export LSAN_OPTIONS="suppressions=$here/tests/support/lsan.supp:print_suppressions=0${LSAN_OPTIONS:+:$LSAN_OPTIONS}"
@@ -63,14 +82,18 @@ export LSAN_OPTIONS="suppressions=$here/tests/support/lsan.supp:print_suppressio
 case ${1:-} in
   --build) build_all ;;
   --run)
-    [ $# -eq 4 ] || { sed -n '3,9p' "$0" >&2; exit 2; }
+    [ $# -eq 4 ] || { sed -n '3,10p' "$0" >&2; exit 2; }
     run "$2" "$3" "$4"
+    ;;
+  --pack)
+    [ $# -eq 2 ] || { sed -n '3,10p' "$0" >&2; exit 2; }
+    build_all && pack "$2"
     ;;
   [0-9]*)
     seconds=$((60 * $1))
     shift
     build_all || exit
-    [ $# -gt 0 ] || mapfile -t all < <(cd "$build/tests/fuzz" && printf '%s\n' fuzz_* | grep -vE '\.|^fuzz_replay$' | sed 's/^fuzz_//')
+    [ $# -gt 0 ] || mapfile -t all < <(targets)
     mkdir -p "$build/logs"
     # shellcheck disable=SC2016
     printf '%s\n' "${@:-${all[@]}}" | xargs -P "$(nproc)" -I '{}' sh -c \
@@ -79,7 +102,7 @@ case ${1:-} in
     ! grep -q ': failed' "$build/logs/summary"
     ;;
   *)
-    sed -n '3,9p' "$0" >&2
+    sed -n '3,10p' "$0" >&2
     exit 2
     ;;
 esac
