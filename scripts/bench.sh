@@ -6,4 +6,4 @@
 #   scripts/bench.sh gpu [...]      the benches of kernels, on a machine with a GPU; FROM=DIR or --build DIR: a build, or a
 #                                   folder that scripts/build_gpu_carry.sh filled on another machine
 # Exit status: 0 nothing got worse, 1 something did, 2 no run.
-exec python3 "$(dirname "$0")/bench/main.py" "$@"
+exec python3 "$(dirname "$0")/../perftest/bench/main.py" "$@"

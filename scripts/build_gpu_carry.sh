@@ -32,12 +32,12 @@ cmake --build "$build" --parallel "${JOBS:-1}" --target shmem_gpu_perf oshrun $t
   $(printf 'example_%s ' $examples)
 mkdir -p "$carry/bin" "$carry/lib/railshmem"
 if [ -n "$nvshmem" ]; then
-  OBJECTS=$carry.objects scripts/build_gpu_perf_with_nvshmem.sh "$carry/bin/shmem_gpu_perf_nvshmem" "$nvshmem"
+  OBJECTS=$carry.objects perftest/compare/build_gpu_perf_with_nvshmem.sh "$carry/bin/shmem_gpu_perf_nvshmem" "$nvshmem"
 else
   echo "build_gpu_carry.sh: SKIPPED: shmem_gpu_perf_nvshmem, without which compare_nvshmem.sh cannot run" >&2
 fi
 if [ -n "$nccl" ]; then
-  OBJECTS=$carry.objects_nccl scripts/build_gpu_perf_with_nccl.sh "$carry/bin/shmem_gpu_perf_nccl" "$nccl"
+  OBJECTS=$carry.objects_nccl perftest/compare/build_gpu_perf_with_nccl.sh "$carry/bin/shmem_gpu_perf_nccl" "$nccl"
 else
   echo "build_gpu_carry.sh: SKIPPED: shmem_gpu_perf_nccl, without which compare_nccl.sh measures ours alone" >&2
 fi

@@ -29,8 +29,8 @@ build=${BUILD:-$root/build/release}
 built=${BUILT:-$root/build/compare_moe}
 ours=${OURS:-$carry/bin/shmem_gpu_perf}
 [ -x "$ours" ] || ours=$build/perftest/shmem_gpu_perf
-# shellcheck source=scripts/gpu_compare_jobs.sh
-. "$root/scripts/gpu_compare_jobs.sh"
+# shellcheck source=perftest/compare/gpu_compare_jobs.sh
+. "$root/perftest/compare/gpu_compare_jobs.sh"
 only_build=''
 case ${1:-} in
   '') ;;
@@ -125,6 +125,6 @@ for ((round = 1; round <= rounds; ++round)); do
 done
 rows_of ours
 [ ${#found[@]} -gt 0 ] || fail "no run of ours gave a row"
-python3 "$root/scripts/moe_compare.py" --ours "${found[@]}" --nvshmem "$rows"/nvshmem_*.txt --railshmem "$rows"/railshmem_*.txt ||
+python3 "$root/perftest/compare/moe_compare.py" --ours "${found[@]}" --nvshmem "$rows"/nvshmem_*.txt --railshmem "$rows"/railshmem_*.txt ||
   failures=$((failures + 1))
 [ "$failures" -eq 0 ]

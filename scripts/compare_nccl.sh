@@ -29,8 +29,8 @@ ours=${OURS:-$carry/bin/shmem_gpu_perf}
 [ -x "$ours" ] || ours=$root/build/release/perftest/shmem_gpu_perf
 theirs=${THEIRS:-$carry/bin/shmem_gpu_perf_nccl}
 type=${DTYPE:-float}
-# shellcheck source=scripts/gpu_compare_jobs.sh
-. "$root/scripts/gpu_compare_jobs.sh"
+# shellcheck source=perftest/compare/gpu_compare_jobs.sh
+. "$root/perftest/compare/gpu_compare_jobs.sh"
 case ${1:-} in -*)
   sed -n '3,24p' "$0" >&2
   exit 2
@@ -54,7 +54,7 @@ elif ! nccl=${NCCL:-$("$root/scripts/find_nccl.sh")}; then
   echo "compare_nccl.sh: NCCL SKIPPED: none was found" >&2
   nccl=''
 elif [ ! -x "$theirs" ]; then
-  "$root/scripts/build_gpu_perf_with_nccl.sh" "$theirs" "$nccl" >&2 || fail "the build against NCCL failed"
+  "$root/perftest/compare/build_gpu_perf_with_nccl.sh" "$theirs" "$nccl" >&2 || fail "the build against NCCL failed"
 fi
 # cuBLAS: of a wheel, else of the toolkit.
 cublas=$("${PYTHON:-python3}" -c '
@@ -141,5 +141,5 @@ ours_rows=("${found[@]}")
 rows_of nccl
 nccl_rows=("${found[@]}")
 [ ${#ours_rows[@]} -gt 0 ] || fail "no run of ours gave a row"
-python3 "$root/scripts/nccl_compare.py" --ours "${ours_rows[@]}" --nccl "${nccl_rows[@]}" || failures=$((failures + 1))
+python3 "$root/perftest/compare/nccl_compare.py" --ours "${ours_rows[@]}" --nccl "${nccl_rows[@]}" || failures=$((failures + 1))
 [ "$failures" -eq 0 ]

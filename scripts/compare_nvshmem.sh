@@ -25,8 +25,8 @@ ours=${OURS:-$carry/bin/shmem_gpu_perf}
 [ -x "$ours" ] || ours=$root/build/release/perftest/shmem_gpu_perf
 theirs=${THEIRS:-$carry/bin/shmem_gpu_perf_nvshmem}
 
-# shellcheck source=scripts/gpu_compare_jobs.sh
-. "$root/scripts/gpu_compare_jobs.sh"
+# shellcheck source=perftest/compare/gpu_compare_jobs.sh
+. "$root/perftest/compare/gpu_compare_jobs.sh"
 case ${1:-} in -*)
   sed -n '3,16p' "$0" >&2
   exit 2
@@ -37,7 +37,7 @@ gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
 [ -x "$ours" ] || fail "no $ours; build the target shmem_gpu_perf, or scripts/build_gpu_carry.sh"
 nvshmem=${NVSHMEM:-$("$root/scripts/find_nvshmem.sh")} || exit 1
 if [ ! -x "$theirs" ]; then
-  "$root/scripts/build_gpu_perf_with_nvshmem.sh" "$theirs" "$nvshmem" >&2 || fail "the build against NVSHMEM failed"
+  "$root/perftest/compare/build_gpu_perf_with_nvshmem.sh" "$theirs" "$nvshmem" >&2 || fail "the build against NVSHMEM failed"
 fi
 libraries=$carry/lib:$nvshmem/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 prepare_jobs
@@ -85,5 +85,5 @@ ours_rows=("${found[@]}")
 rows_of theirs
 theirs_rows=("${found[@]}")
 [ ${#ours_rows[@]} -gt 0 ] || fail "no run of ours gave a row"
-python3 "$root/scripts/gpu_compare.py" --ours "${ours_rows[@]}" --theirs "${theirs_rows[@]}" || failures=$((failures + 1))
+python3 "$root/perftest/compare/gpu_compare.py" --ours "${ours_rows[@]}" --theirs "${theirs_rows[@]}" || failures=$((failures + 1))
 [ "$failures" -eq 0 ]

@@ -29,8 +29,8 @@ repetitions=${REPETITIONS:-9}
 python=${PYTHON:-python3}
 ours=${OURS:-$carry/bin/shmem_gpu_perf}
 [ -x "$ours" ] || ours=$root/build/release/perftest/shmem_gpu_perf
-# shellcheck source=scripts/gpu_compare_jobs.sh
-. "$root/scripts/gpu_compare_jobs.sh"
+# shellcheck source=perftest/compare/gpu_compare_jobs.sh
+. "$root/perftest/compare/gpu_compare_jobs.sh"
 benches=()
 groups=()
 for word; do
@@ -107,7 +107,7 @@ for ((round = 1; round <= rounds; ++round)); do
     done
     if [ -z "$has_torch" ] || [ ${#measured[@]} -eq 0 ] || ! time_left; then continue; fi
     echo "compare_overlap.sh: PyTorch: $group" >&2
-    timeout -k 5 "$limit" "$python" "$root/scripts/overlap_torch.py" --out "$rows/torch_${group}_$round.json" --pes "$pes" \
+    timeout -k 5 "$limit" "$python" "$root/perftest/compare/overlap_torch.py" --out "$rows/torch_${group}_$round.json" --pes "$pes" \
       --repetitions "$repetitions" --like "${measured[@]}" >&2 ||
       echo "compare_overlap.sh: PyTorch's side ended with status $?" >&2
   done
@@ -122,5 +122,5 @@ rows_of torch
 inside+=("${found[@]}")
 echo
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,power.draw --format=csv,noheader
-python3 "$root/scripts/overlap_compare.py" "${inside[@]}" --nodes "${between[@]}" || failures=$((failures + 1))
+python3 "$root/perftest/compare/overlap_compare.py" "${inside[@]}" --nodes "${between[@]}" || failures=$((failures + 1))
 [ "$failures" -eq 0 ]

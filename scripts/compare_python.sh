@@ -159,7 +159,7 @@ echo
 [ "$device" = cuda ] || echo "DEVICE=cpu: small models, and gloo for NCCL. This tries the programs; its results say nothing about the goals."
 [ "$device" = cpu ] || nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | sort | uniq -c
 # shellcheck disable=SC2086
-"$python" "$root/scripts/python_compare.py" --rows "$rows" --only $only
+"$python" "$root/perftest/compare/python_compare.py" --rows "$rows" --only $only
 status=$?
 if [ -s "$rows/failed" ]; then
   echo

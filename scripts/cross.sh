@@ -4,7 +4,7 @@
 #   scripts/cross.sh [--install] [--build-only] [CTEST_ARGUMENT...]
 #     --install        the compiler and QEMU by apt-get first (needs root)
 #     --build-only     no tests
-#     CTEST_ARGUMENT   which tests run, instead of those that scripts/cross_tests.txt leaves
+#     CTEST_ARGUMENT   which tests run, instead of those that tests/cross_tests.txt leaves
 # The libraries of that machine are Debian packages, unpacked under build/cross/sysroot; this machine's own packages stay
 # as they are. PEs that oshrun starts are programs of that machine, so the kernel must know QEMU: as root the script
 # tells it (binfmt_misc) and takes that back at its end.
@@ -85,7 +85,7 @@ run() { ctest --test-dir "$build/release" --parallel "$((2 * $(nproc)))" --timeo
 if [ $# -gt 0 ]; then
   run "$@"
 else
-  left_out=$(sed -e '/^#/d' -e '/^$/d' scripts/cross_tests.txt | paste -sd '|')
+  left_out=$(sed -e '/^#/d' -e '/^$/d' tests/cross_tests.txt | paste -sd '|')
   status=0
   run --exclude-regex "^($left_out)\$" --label-regex '^unit$' || status=1
   run --exclude-regex "^($left_out)\$" --label-regex '^conformance$' --tests-regex '[.](p2p|shm|tcp_rxm)[.]2$' || status=1

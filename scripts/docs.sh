@@ -7,12 +7,12 @@
 #   scripts/docs.sh --install only installs them
 # REPOSITORY=URL names the repository that the pages link to (default: origin, where it is a URL).
 # mkdocs, its theme, and what draws diagrams and plots come from PyPI, into build/site/python, in the versions of
-# scripts/site/requirements.txt. A warning of mkdocs is an error. The site asks no other server for anything.
+# docs/site/requirements.txt. A warning of mkdocs is an error. The site asks no other server for anything.
 set -eu
 cd "$(dirname "$0")/.."
 folder=build/site
 python=$folder/python/bin/python3
-requirements=scripts/site/requirements.txt
+requirements=docs/site/requirements.txt
 
 has_all() { "$1" -c 'import material, matplotlib, mermaidx, mkdocs, sys; sys.exit(mkdocs.__version__ < "1.6")' 2>/dev/null; }
 
@@ -41,7 +41,7 @@ fi
 [ "${1:-}" != --install ] || exit 0
 
 mkdir -p "$folder"
-"$python" scripts/site/assemble.py "$folder"
+"$python" docs/site/assemble.py "$folder"
 # The theme's word on the next major version of mkdocs is for its own developers.
 export NO_MKDOCS_2_WARNING=1
 if [ "${1:-}" = --serve ]; then

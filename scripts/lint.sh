@@ -70,14 +70,14 @@ check_reference() { python3 scripts/gen_api.py --check && python3 scripts/gen_ap
 check_spelling() {
   missing codespell && return 77
   # shellcheck disable=SC2046
-  codespell --ignore-words scripts/codespell_ignore.txt $(scripts/list_sources.sh text | grep -v codespell_ignore)
+  codespell --ignore-words tests/lint/codespell_ignore.txt $(scripts/list_sources.sh text | grep -v codespell_ignore)
   decided_by codespell "$codespell_that_decides" $?
 }
 
 check_markdown() {
   missing mdl && return 77
   # shellcheck disable=SC2046
-  mdl -s scripts/markdown_style.rb $(scripts/list_sources.sh text | grep '\.md$')
+  mdl -s tests/lint/markdown_style.rb $(scripts/list_sources.sh text | grep '\.md$')
 }
 
 # The parser may be installed for the system's Python only.

@@ -4,8 +4,8 @@
 #   scripts/python.sh --install [--build | --torch]   makes the virtual environment build/python/venv, with what the package's build
 #                                 and its tests need; --build: without Triton and numba, which only tests need; --torch: with PyTorch
 #                                 for CPUs, too (400 MB to fetch, or CUDA's where only that is had)
-#   scripts/python.sh wheel [ARGUMENT...], sdist, try WHEEL   makes, checks and tries what is published: scripts/python_wheel.sh
-#   scripts/python.sh root [OPTION...] [SUITE]                tries a wheel in a bare Debian: scripts/python_in_root.sh
+#   scripts/python.sh wheel [ARGUMENT...], sdist, try WHEEL   makes, checks and tries what is published: python/packaging/python_wheel.sh
+#   scripts/python.sh root [OPTION...] [SUITE]                tries a wheel in a bare Debian: python/packaging/python_in_root.sh
 # Packages come from PyPI. PYTHON (default python3) is the Python; it needs headers (python3-dev) and venv (python3-venv).
 set -eu
 cd "$(dirname "$0")/.."
@@ -54,10 +54,10 @@ install_torch() {
 
 case ${1:-} in
   --install) install "${2:-}" ;;
-  wheel | sdist | try) exec scripts/python_wheel.sh "$@" ;;
+  wheel | sdist | try) exec python/packaging/python_wheel.sh "$@" ;;
   root)
     shift
-    exec scripts/python_in_root.sh "$@"
+    exec python/packaging/python_in_root.sh "$@"
     ;;
   *)
     sed -n '3,8p' "$0" >&2

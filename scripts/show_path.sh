@@ -5,7 +5,7 @@
 #   scripts/show_path.sh --write PAGE [BUILD]   writes the tables between the marks of a page, docs/architecture.md
 #   scripts/show_path.sh --check PAGE [BUILD]   fails where the page shows other tables, or where a path is too long
 # BUILD (default build/dev) is a build of type Debug: cmake --preset dev -DRAILSHMEM_TESTS=ON && cmake --build build/dev --target tests_dev
-# Exit 77: this machine lacks something that is needed. Limits, and what counts as a function: scripts/path/show_path.py.
+# Exit 77: this machine lacks something that is needed. Limits, and what counts as a function: tests/path/show_path.py.
 set -euo pipefail
 usage() {
   sed -n '4,6p' "$0" >&2
@@ -46,7 +46,7 @@ done
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-export PATH_ROOT=$root PATH_STACKS=$scratch/stacks PATH_TRACER=$root/scripts/path/trace.py
+export PATH_ROOT=$root PATH_STACKS=$scratch/stacks PATH_TRACER=$root/tests/path/trace.py
 export DEBUGINFOD_URLS=''  # gdb shall not ask the net for the sources of other libraries
 # Leaks cannot be looked for in a process that is traced.
 export ASAN_OPTIONS="detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
@@ -75,4 +75,4 @@ export RAILSHMEM_FAKE_GPUS=2 SHMEM_TEST_REACHED_GPUS=1 SHMEM_WAIT_TIMEOUT=60
 export LD_LIBRARY_PATH=$build/tests/gpu/fake_driver/driver/fake_cuda${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 # On the GPU store_pair() is the instruction that stores.
 trace "$kernel_put" 'kernel ^shmem_long_put railshmem::portable::store_pair' 'proxy \bProxyLoop<.*>::run fi_writemsg'
-python3 "$root/scripts/path/show_path.py" "$PATH_STACKS" "$mode" "$page"
+python3 "$root/tests/path/show_path.py" "$PATH_STACKS" "$mode" "$page"

@@ -9,7 +9,7 @@ import sys
 
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(sys.argv[1]).resolve()
-for folder in ("scripts", "scripts/site"):
+for folder in ("scripts", "docs/site"):
     sys.path.insert(0, str(ROOT / folder))
 import check_api  # noqa: E402  (from the folder that was given)
 import functions  # noqa: E402

@@ -10,7 +10,8 @@ import unittest
 from pathlib import Path
 
 SCRIPTS = Path(sys.argv.pop(1)).resolve()
-sys.path.insert(0, str(SCRIPTS / "bench"))
+BENCH = SCRIPTS.parent / "perftest" / "bench"
+sys.path.insert(0, str(BENCH))
 sys.dont_write_bytecode = True
 import compare  # noqa: E402  (from the folder that was given)
 import jobs  # noqa: E402
@@ -178,7 +179,8 @@ class Gpu(unittest.TestCase):
     def test_a_carried_build_without_a_repository(self):
         with tempfile.TemporaryDirectory() as folder:
             tree = Path(folder)
-            shutil.copytree(SCRIPTS / "bench", tree / "scripts" / "bench", ignore=shutil.ignore_patterns("__pycache__"))
+            (tree / "scripts").mkdir(parents=True)
+            shutil.copytree(BENCH, tree / "perftest" / "bench", ignore=shutil.ignore_patterns("__pycache__"))
             shutil.copy(SCRIPTS / "bench.sh", tree / "scripts")
             for name, text in (("nvidia-smi", "#!/bin/sh\necho NVIDIA H100 80GB HBM3\necho NVIDIA H100 80GB HBM3\n"), ("carry/bin/oshrun", LAUNCHER),
                                ("carry/bin/shmem_gpu_perf", "")):

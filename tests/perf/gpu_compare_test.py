@@ -7,6 +7,7 @@ import sys
 import tempfile
 
 scripts = sys.argv[1]
+folder_of_compare = os.path.join(scripts, "../perftest/compare")
 
 
 def row(bench, value, nbytes=8, metric="latency", scope="thread", ctas=1, threads=1, **more):
@@ -21,7 +22,7 @@ def bandwidth(bench, value, ctas=32):
 
 def compare(folder, ours, theirs):
     """Each list is one file of rows."""
-    command = [sys.executable, os.path.join(scripts, "gpu_compare.py")]
+    command = [sys.executable, os.path.join(folder_of_compare, "gpu_compare.py")]
     for option, runs in (("--ours", ours), ("--theirs", theirs)):
         command.append(option)
         for number, rows in enumerate(runs):

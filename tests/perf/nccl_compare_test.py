@@ -8,7 +8,8 @@ import sys
 import tempfile
 
 scripts = sys.argv[1]
-sys.path.insert(0, scripts)
+folder_of_compare = os.path.join(scripts, "../perftest/compare")
+sys.path.insert(0, folder_of_compare)
 sys.dont_write_bytecode = True
 import nccl_goals  # noqa: E402  (from the folder that was given)
 
@@ -39,7 +40,7 @@ def launch(bench, value):
 
 def compare(folder, ours, theirs):
     """Each list is one file of rows."""
-    command = [sys.executable, os.path.join(scripts, "nccl_compare.py")]
+    command = [sys.executable, os.path.join(folder_of_compare, "nccl_compare.py")]
     for option, runs in (("--ours", ours), ("--nccl", theirs)):
         command.append(option)
         for number, rows in enumerate(runs):

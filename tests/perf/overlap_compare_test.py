@@ -7,6 +7,7 @@ import sys
 import tempfile
 
 scripts = os.path.abspath(sys.argv[1])
+folder_of_compare = os.path.join(scripts, "../perftest/compare")
 
 
 def expect(condition, what):
@@ -33,7 +34,7 @@ def cells_of(text):
 
 
 def compare(*arguments):
-    return subprocess.run([sys.executable, os.path.join(scripts, "overlap_compare.py"), *arguments], capture_output=True, text=True, timeout=50)
+    return subprocess.run([sys.executable, os.path.join(folder_of_compare, "overlap_compare.py"), *arguments], capture_output=True, text=True, timeout=50)
 
 
 def tables():

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""plot_perf.py and perf_table.py over kept rows: plot_test.py SCRIPTS ROWS. Status 77 = matplotlib is missing."""
+"""plot_perf.py and perf_table.py over kept rows: plot_test.py FOLDER ROWS. Status 77 = matplotlib is missing."""
 import json
 import os
 import subprocess
 import sys
 import tempfile
 
-scripts, rows = sys.argv[1:3]
+compare, rows = sys.argv[1:3]
 
 
 def run(*command):
@@ -18,7 +18,7 @@ def expect(condition, what):
         sys.exit(f"failed: {what}")
 
 
-sys.path.insert(0, scripts)
+sys.path.insert(0, compare)
 sys.dont_write_bytecode = True
 import plot_perf  # noqa: E402  (from the folder that was given)
 
@@ -75,7 +75,7 @@ def check_collectives():
 
 check_what_is_drawn()
 collectives = check_collectives()
-table = run(os.path.join(scripts, "perf_table.py"), rows)
+table = run(os.path.join(compare, "perf_table.py"), rows)
 expect(table.returncode == 0, table.stderr)
 expect("| p2p | auto | put_bw | 1048576 | bandwidth | 12.5 |" in table.stdout, table.stdout)
 expect("floor_memcpy" not in table.stdout, "floors are columns, not rows")
@@ -84,11 +84,11 @@ with tempfile.TemporaryDirectory() as folder:
     bad = os.path.join(folder, "bad.json")
     with open(bad, "w", encoding="utf-8") as file:
         file.write('{"bench": "put_bw"}\n')
-    refused = run(os.path.join(scripts, "plot_perf.py"), bad)
+    refused = run(os.path.join(compare, "plot_perf.py"), bad)
     expect(refused.returncode == 1 and "lacks transport" in refused.stderr, refused.stderr)
 
     plots = os.path.join(folder, "plots")
-    done = run(os.path.join(scripts, "plot_perf.py"), rows, "--out", plots)
+    done = run(os.path.join(compare, "plot_perf.py"), rows, "--out", plots)
     if done.returncode == 77:
         print(done.stderr)
         sys.exit(77)
@@ -97,7 +97,7 @@ with tempfile.TemporaryDirectory() as folder:
     both = os.path.join(folder, "both.json")
     with open(both, "w", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in collectives)
-    done = run(os.path.join(scripts, "plot_perf.py"), both, "--out", plots + "/nccl")
+    done = run(os.path.join(compare, "plot_perf.py"), both, "--out", plots + "/nccl")
     expect(done.returncode == 0 and len(os.listdir(plots + "/nccl")) == 4, done.stdout + done.stderr)
     for name in ("bandwidth.png", "latency.png", "nccl/bandwidth.png", "nccl/latency.png"):
         with open(os.path.join(plots, name), "rb") as file:

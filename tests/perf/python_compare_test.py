@@ -25,7 +25,7 @@ def write(folder, name, rows):
 
 
 def table(folder, *only):
-    done = subprocess.run([sys.executable, os.path.join(scripts, "python_compare.py"), "--rows", folder, *(["--only", *only] if only else [])],
+    done = subprocess.run([sys.executable, os.path.join(scripts, "../perftest/compare/python_compare.py"), "--rows", folder, *(["--only", *only] if only else [])],
                           capture_output=True, text=True)
     lines = {}
     for line in done.stdout.splitlines():

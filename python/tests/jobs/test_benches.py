@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The programs of python/bench run on CPUs, with small models, and write the rows that scripts/python_compare.py reads."""
+"""The programs of python/bench run on CPUs, with small models, and write the rows that perftest/compare/python_compare.py reads."""
 import json
 import os
 import pathlib

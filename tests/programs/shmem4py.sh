@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds shmem4py (Python) from its source distribution against an installation of this library, as a user does with
 # `pip install shmem4py`, and runs its own tests. Needs a network, or the packages in pip's cache.
-#   scripts/shmem4py.sh PREFIX
+#   tests/programs/shmem4py.sh PREFIX
 # VERSION   of shmem4py                       (default: 1.0.0)
 # PES       numbers of PEs, space-separated   (default: 1 2 4)
 # WORK      folder of the virtual environment (default: a new one in /tmp)

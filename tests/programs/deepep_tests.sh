@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs a test or benchmark of DeepEP, as its authors wrote it, on railshmem.deep_ep in place of its package.
-#   scripts/deepep_tests.sh DEEPEP TEST [OPTION of the test...]
+#   tests/programs/deepep_tests.sh DEEPEP TEST [OPTION of the test...]
 #     DEEPEP   a checkout of DeepEP that you fetched: its folder deep_ep/utils is used, and the test; nothing is built
 #     TEST     below that folder, as tests/legacy/test_low_latency.py or tests/legacy/test_intranode.py
 # PYTHON     with PyTorch and railshmem      (default: python3; PYTHONPATH names the package where it is not installed)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Compiles the collectives of shmem_gpu_perf against NCCL, to compare two libraries by one source on one machine:
-#   scripts/build_gpu_perf_with_nccl.sh OUTPUT [NCCL]
+#   perftest/compare/build_gpu_perf_with_nccl.sh OUTPUT [NCCL]
 # NCCL is the folder with include/nccl.h and lib/libnccl.so.2; without it that of scripts/find_nccl.sh is taken. The
 # program finds libnccl.so.2 there, or elsewhere by LD_LIBRARY_PATH.
 # ARCH (default sm_90), NVCC (default nvcc), CXX (default c++), PYTHON (default python3), OBJECTS (folder that keeps them;
@@ -13,7 +13,7 @@ if [ $# -lt 1 ] || [ $# -gt 2 ]; then
 fi
 output=$1
 here=$(cd "$(dirname "$0")" && pwd)
-nccl=${2:-$("$here/find_nccl.sh")}
+nccl=${2:-$("$here/../../scripts/find_nccl.sh")}
 nvcc=${NVCC:-nvcc}
 for needed in include/nccl.h lib/libnccl.so.2; do
   if [ ! -e "$nccl/$needed" ]; then
@@ -24,12 +24,12 @@ done
 nccl=$(cd "$nccl" && pwd)
 mkdir -p "$(dirname "$output")"
 output=$(cd "$(dirname "$output")" && pwd)/$(basename "$output")
-cd "$here/.."
+cd "$here/../.."
 
 objects=${OBJECTS:-$output.objects}
 mkdir -p "$objects"
-# shellcheck source=scripts/gpu_perf_objects.sh
-. scripts/gpu_perf_objects.sh
+# shellcheck source=perftest/compare/gpu_perf_objects.sh
+. perftest/compare/gpu_perf_objects.sh
 compile_plain
 architecture=${ARCH:-sm_90}
 for source in perftest/device/context.cu perftest/device/run.cu perftest/device/job_nccl.cu perftest/device/coll/*.cu; do

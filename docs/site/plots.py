@@ -5,7 +5,7 @@
 usage: plots.py FOLDER      draws all of them as SVG files into FOLDER and prints their names
 
 Figures over commits are drawn from perftest/figures, sizes of docs/performance/*.jsonl from the rows of a table. A page asks
-for them by <!-- plots commits --> or <!-- plots TABLE -->, and scripts/site/assemble.py puts them there. No plot is tracked.
+for them by <!-- plots commits --> or <!-- plots TABLE -->, and docs/site/assemble.py puts them there. No plot is tracked.
 """
 import collections
 import json
@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(ROOT / "scripts/bench"))
+sys.path.insert(0, str(ROOT / "perftest/bench"))
 import store  # noqa: E402  (from the folder of the benches)
 import suites  # noqa: E402
 

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-TABLE = pathlib.Path(__file__).resolve().parent.parent / "src/plan/choice_table.inc"
+TABLE = pathlib.Path(__file__).resolve().parents[2] / "src/plan/choice_table.inc"
 BENCH = {"scan": "inscan_lat"}  # the others are called COLLECTIVE_lat
 
 

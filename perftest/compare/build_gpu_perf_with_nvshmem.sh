@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Compiles shmem_gpu_perf against NVSHMEM, to compare two libraries by one source on one machine:
-#   scripts/build_gpu_perf_with_nvshmem.sh OUTPUT [NVSHMEM]
+#   perftest/compare/build_gpu_perf_with_nvshmem.sh OUTPUT [NVSHMEM]
 # NVSHMEM is the folder with include/ and lib/; without it the wheel (nvidia-nvshmem-cu13) of python3 is taken. The
 # program finds libnvshmem_host.so.3 there, or elsewhere by LD_LIBRARY_PATH.
 # ARCH (default sm_90), NVCC (default nvcc), CXX (default c++), PYTHON (default python3), OBJECTS (folder that keeps them;
@@ -13,7 +13,7 @@ if [ $# -lt 1 ] || [ $# -gt 2 ]; then
 fi
 output=$1
 here=$(cd "$(dirname "$0")" && pwd)
-nvshmem=${2:-$("$here/find_nvshmem.sh")}
+nvshmem=${2:-$("$here/../../scripts/find_nvshmem.sh")}
 nvcc=${NVCC:-nvcc}
 for needed in include/nvshmem.h lib/libnvshmem_device.a lib/libnvshmem_host.so.3; do
   if [ ! -e "$nvshmem/$needed" ]; then
@@ -24,12 +24,12 @@ done
 nvshmem=$(cd "$nvshmem" && pwd)
 mkdir -p "$(dirname "$output")"
 output=$(cd "$(dirname "$output")" && pwd)/$(basename "$output")
-cd "$here/.."
+cd "$here/../.."
 
 objects=${OBJECTS:-$output.objects}
 mkdir -p "$objects"
-# shellcheck source=scripts/gpu_perf_objects.sh
-. scripts/gpu_perf_objects.sh
+# shellcheck source=perftest/compare/gpu_perf_objects.sh
+. perftest/compare/gpu_perf_objects.sh
 compile_plain
 architecture=${ARCH:-sm_90}
 for source in perftest/device/*.cu; do

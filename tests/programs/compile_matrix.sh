@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Compiles the device headers and the libraries' kernels with one or more CUDA compilers for several GPUs, and prints a table
 # (Markdown). Nothing is run. docs/platforms.md has a table of what was compiled.
-#   scripts/compile_matrix.sh [--headers] COMPILER:ARCH,ARCH...  ...
+#   tests/programs/compile_matrix.sh [--headers] COMPILER:ARCH,ARCH...  ...
 # COMPILER   an nvcc or a clang++ that compiles CUDA (CUDA_PATH names its toolkit, default /usr/local/cuda)
 # ARCH       sm_90: machine code for that GPU; compute_90: PTX, which drivers compile for newer GPUs
 # --headers  leaves the libraries' kernels out, which take a minute for each GPU; clang compiles the headers only, because
 #            these kernels are built by nvcc. A compiler that can hurry (--Ofast-compile) does: only whether it compiles counts
 # Messages of the compilers go to build/compile_matrix. Exit status 1: something did not compile.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 usage() {
   sed -n '5,9p' "$0" >&2
   exit 2

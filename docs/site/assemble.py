@@ -5,7 +5,7 @@
 usage: assemble.py FOLDER
 
 Copies every Markdown file of the sources to FOLDER/pages, at its path, with the files that it shows or links to, and
-writes FOLDER/mkdocs.yml: the settings of scripts/site/mkdocs.yml and the navigation. A link to a folder becomes one to its
+writes FOLDER/mkdocs.yml: the settings of docs/site/mkdocs.yml and the navigation. A link to a folder becomes one to its
 README.md, or to a list of its files. Mermaid diagrams and the plots that a page asks for become SVG files, so that a page
 asks no other server for anything.
 """
@@ -19,12 +19,12 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(1, str(pathlib.Path(__file__).resolve().parent.parent))
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 import functions  # beside this script
 import plots  # beside this script
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-SETTINGS = ROOT / "scripts/site/mkdocs.yml"
+SETTINGS = ROOT / "docs/site/mkdocs.yml"
 LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()([^)\s]+)(\))")
 PLOTS = re.compile(r"^<!-- plots (\S+) -->$")
 FENCE = re.compile(r"^ {0,3}(```|~~~)")
@@ -49,7 +49,7 @@ def made_pages(tracked):
     """{path: text} of the pages that are in no file: the functions, and the reference where the tree does not have it."""
     made = functions.pages()
     if "docs/reference/README.md" not in tracked:
-        import gen_api_doc  # beside the folder of this script
+        import gen_api_doc  # of scripts
         made |= {f"docs/reference/{name}": text for name, text in gen_api_doc.pages().items()}
     return made
 
@@ -84,7 +84,7 @@ def navigation(texts):
         for place in places:
             found = [place] if place in left else [page for page in texts if page in left and page.startswith(place + "/")]
             if not found:
-                sys.exit(f"assemble: {part} names {place}, which has no pages; change PARTS in scripts/site/assemble.py")
+                sys.exit(f"assemble: {part} names {place}, which has no pages; change PARTS in docs/site/assemble.py")
             found.sort(key=lambda page: (not page.endswith("README.md"), page))
             if len(found) > 1:
                 lines.append(f"      - {place.rsplit('/', 1)[-1].capitalize()}:")
@@ -92,7 +92,7 @@ def navigation(texts):
             lines += [f"{margin}- {title(texts[page])}: {page}" for page in found]
             left -= set(found)
     if left:
-        sys.exit(f"assemble: no part of the site has {', '.join(sorted(left))}; add to PARTS in scripts/site/assemble.py")
+        sys.exit(f"assemble: no part of the site has {', '.join(sorted(left))}; add to PARTS in docs/site/assemble.py")
     return lines
 
 

@@ -101,7 +101,7 @@ def problems_of(name, page, rows):
         functions, files = counts(steps)
         title, most_functions, most_files = PATHS[path]
         if functions > most_functions or files > most_files:
-            yield (f"{title} passes {functions} functions in {files} files; PATHS in scripts/path/show_path.py allows {most_functions} in "
+            yield (f"{title} passes {functions} functions in {files} files; PATHS in tests/path/show_path.py allows {most_functions} in "
                    f"{most_files}. Shorten this path:\n\n{table(steps)}")
     real = with_tables(page, rows)
     if page != real:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Compiles every C and C++ source of a folder, each by itself, with an installed oshcc or oshc++, and runs it. For public
 # examples and tests of OpenSHMEM, whose sources are not part of ours; docs/porting.md lists those that were tried.
-#   scripts/public_programs.sh PREFIX FOLDER
+#   tests/programs/public_programs.sh PREFIX FOLDER
 # FLAGS     flags for the compiler, such as -I or -D       (default: none)
 # PES       numbers of PEs, space-separated                (default: 2 4)
 # LIMIT     seconds for each run                           (default: 20)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A page for each function of the API, found by its name: synopsis, arguments, returns, errors, section of the standard, example.
 
-The functions come from scripts/api/table.toml and from the comments of the headers that are written by hand. scripts/site/assemble.py
+The functions come from scripts/api/table.toml and from the comments of the headers that are written by hand. docs/site/assemble.py
 adds the pages to the site; they are in no list of the site's navigation but their index.
 """
 import pathlib

@@ -44,7 +44,7 @@ def peer(root):
         return None
     folder = root / "build" / "bench"
     folder.mkdir(parents=True, exist_ok=True)
-    built = subprocess.run([root / "scripts" / "build_perf_with.sh", PEER_COMPILER, folder / "shmem_perf"], capture_output=True, text=True, check=False)
+    built = subprocess.run([root / "perftest" / "compare" / "build_perf_with.sh", PEER_COMPILER, folder / "shmem_perf"], capture_output=True, text=True, check=False)
     if built.returncode != 0:
         print(f"bench: Open MPI's OpenSHMEM is left out, because shmem_perf does not compile against it:\n{built.stderr[-500:]}", file=sys.stderr)
         return None

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # NVSHMEM's own examples and performance tests, unmodified, against include/compat and this library. Their sources are
 # not part of ours: they come from a folder with NVSHMEM's examples/ and perftest/.
-#   scripts/compat_programs.sh build SOURCES [NAME...]   compiles all that it knows, or these; prints what compiles
-#   scripts/compat_programs.sh run [NAME...]             runs what was built; prints a table
-#   scripts/compat_programs.sh list                      what it knows, with the arguments of each run
+#   tests/programs/compat_programs.sh build SOURCES [NAME...]   compiles all that it knows, or these; prints what compiles
+#   tests/programs/compat_programs.sh run [NAME...]             runs what was built; prints a table
+#   tests/programs/compat_programs.sh list                      what it knows, with the arguments of each run
 # PROGRAMS  folder of the programs                 (default: build/compat-programs)
 # FROM      folder with bin/ and lib/ (scripts/build_gpu_carry.sh), or a build folder; for run: oshrun and the library
 #           (default: build/gpu-carry if there, else build/release); build links with the library of BUILD
@@ -15,7 +15,7 @@
 # LOGS      folder for the outputs                 (default: a new one in /tmp)
 # Exit status: 1 when a program did not compile or failed, 77 when run finds no GPU.
 set -u
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
 programs=${PROGRAMS:-$root/build/compat-programs}
 build=${BUILD:-$root/build/release}
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Compiles shmem_perf against another OpenSHMEM library, to compare libraries by one source on one machine:
-#   scripts/build_perf_with.sh oshc++ /tmp/shmem_perf_other [extra compiler flags]
+#   perftest/compare/build_perf_with.sh oshc++ /tmp/shmem_perf_other [extra compiler flags]
 set -eu
 if [ $# -lt 2 ]; then
   echo "usage: $0 COMPILER OUTPUT [FLAGS...]; COMPILER is the library's C++ wrapper, for example oshc++" >&2
@@ -10,7 +10,7 @@ fi
 compiler=$1
 output=$2
 shift 2
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 sources="perftest/main.cpp perftest/harness/*.cpp perftest/host/*.cpp perftest/floor/partner.cpp
          perftest/floor/memory.cpp perftest/floor/memory_pair.cpp perftest/floor/flag.cpp perftest/floor/reduce.cpp"
 fabric=""

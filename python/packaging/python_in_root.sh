@@ -8,7 +8,7 @@
 # installed; `python -m railshmem.info`, the first program of docs/python.md by two PEs, and the numpy tests of python/tests/pes by two PEs run.
 # Needs root and debootstrap; exit status 77 says that one of both is missing. Python packages come from PyPI, by this machine's pip.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 here=$PWD
 
 say() { printf 'python.sh root: %s\n' "$*"; }
