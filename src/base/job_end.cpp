@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
 
 #include "src/base/log.h"
 #include "src/base/signal_actions.h"
@@ -84,14 +85,21 @@ void* flush(void*) {
   return nullptr;
 }
 
+/// Also the standard streams, which libstdc++ of GCC 13 and newer flushes only with its own static objects.
+void* flush_streams(void* nothing) {
+  for (std::ostream* const stream : {&std::cout, &std::cerr, &std::clog}) stream->flush();
+  for (std::wostream* const stream : {&std::wcout, &std::wcerr, &std::wclog}) stream->flush();
+  return flush(nothing);
+}
+
 /// Writes what stdio holds, by a thread of its own: other threads may have the lock of a FILE as long as they like.
 /// Gives up after `seconds`; that thread may keep locks of stdio then, so only the end of the process may follow.
-void flush_output(int seconds) noexcept {
+void flush_output(int seconds, void* (*by)(void*) = flush) noexcept {
   timespec until{};
   clock_gettime(CLOCK_MONOTONIC, &until);
   until.tv_sec += seconds;
   pthread_t thread{};
-  if (pthread_create(&thread, nullptr, flush, nullptr) != 0) {
+  if (pthread_create(&thread, nullptr, by, nullptr) != 0) {
     if (t_ending) std::fflush(nullptr);  // under the deadline of the end
     return;
   }
@@ -104,7 +112,7 @@ void finish_exit() {
   const Exit how = g_exit.load(std::memory_order_relaxed);
   if (how == Exit::not_by_us) return;
   const int status = g_status.load(std::memory_order_relaxed);
-  flush_output(kFlushSeconds);
+  flush_output(kFlushSeconds, flush_streams);
   if (how == Exit::exiting_and_tells) tell(status, "");
   _exit(status);
 }

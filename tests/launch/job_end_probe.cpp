@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A PE of a job that ends early: job_end_probe HOW STATUS OTHERS [FOLDER]
 //   HOW     what PE 0 does: exit (shmem_global_exit), thread_exit (the same by a second thread), error (a mistake that
-//           ends the job), return (from main, with STATUS, after start_pes), kill (it kills itself; kill_last: the
-//           last PE does), and with "stop_" before it: PE 0 stops its launcher first
+//           ends the job), return (from main, with STATUS, after start_pes), plain (the same without the library), kill
+//           (it kills itself; kill_last: the last PE does), and with "stop_" before it: PE 0 stops its launcher first
 //   OTHERS  what the other PEs do meanwhile: barrier, wait, compute, sleep, deaf (sleep, and ignore SIGTERM); and
 //           "reader" or "writer" behind a colon: on every PE a second thread sits in getchar() or fills stdout; or
 //           "slow": the exit handlers of every PE take 3 s
@@ -84,6 +84,10 @@ int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
   std::atexit([] { std::puts("the exit handler ran"); });
   if (thread == "slow") std::atexit([] { sleep(3); });
+  if (how == "plain") {
+    start_thread(thread);
+    return std::atoi(argv[2]);
+  }
   if (how == "return")
     start_pes(0);
   else

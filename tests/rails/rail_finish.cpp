@@ -22,6 +22,7 @@ class Rounds {
         long_(symmetric<char>(kLong)),
         counter_(symmetric<uint64_t>(1)) {
     fill(mine_, sizeof mine_, stamp_of(static_cast<uint64_t>(me_), 1, 1));
+    shmem_barrier_all();  // peers get it at once
   }
 
   void run(uint64_t round) {
