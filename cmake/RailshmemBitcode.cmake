@@ -11,7 +11,10 @@ if(NOT RAILSHMEM_BITCODE MATCHES "^(AUTO|ON|OFF)$")
 endif()
 
 set(device_dir ${PROJECT_SOURCE_DIR}/python/device)
-set(device_includes -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/include)
+set(device_includes -I${PROJECT_SOURCE_DIR})
+foreach(folder ${RAILSHMEM_INCLUDES})
+  list(APPEND device_includes -I${folder})
+endforeach()
 # Code for every GPU from Turing on, like the library's portable kernels. LLVM and nvJitLink make it that of the kernel's GPU.
 # No CUDA is looked for: the build is that of a machine without one.
 set(bitcode_flags -x cuda --cuda-device-only --cuda-path=/nonexistent -nocudainc -nocudalib --cuda-gpu-arch=sm_75 --cuda-feature=+ptx84

@@ -27,6 +27,7 @@ endif()
 # declares in the namespace, is FOLDER/NAME.cu, compiled; empty where there is no nvcc.
 function(railshmem_kernel_images out folder header namespace)
   set(images "")
+  list(TRANSFORM RAILSHMEM_INCLUDES PREPEND -I OUTPUT_VARIABLE generated_includes)
   foreach(name ${ARGN})
     set(generated ${CMAKE_CURRENT_BINARY_DIR}/kernel_image_${name}.cpp)
     set(fatbin "")
@@ -41,7 +42,7 @@ function(railshmem_kernel_images out folder header namespace)
       # Without fused products sums have the bits that the CPU gives them. The driver unpacks compressed images as it loads them.
       add_custom_command(
         OUTPUT ${fatbin}
-        COMMAND ${RAILSHMEM_NVCC} -std=c++20 --fatbin --fmad=false --expt-relaxed-constexpr -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/include
+        COMMAND ${RAILSHMEM_NVCC} -std=c++20 --fatbin --fmad=false --expt-relaxed-constexpr -I${PROJECT_SOURCE_DIR} ${generated_includes}
                 -Xfatbin -compress-all ${kernel_targets} -o ${fatbin} ${folder}/${name}.cu -MD -MF ${fatbin}.d
         DEPENDS ${folder}/${name}.cu
         DEPFILE ${fatbin}.d

@@ -17,7 +17,7 @@ set_target_properties(railshmem PROPERTIES LINK_DEPENDS ${export_map})
 set(RAILSHMEM_SOVERSION 0)  # docs/abi.md
 set_target_properties(railshmem PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${RAILSHMEM_SOVERSION})
 target_link_libraries(railshmem PRIVATE Threads::Threads ${libraries} ${CMAKE_DL_LIBS})
-target_include_directories(railshmem INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+target_include_directories(railshmem INTERFACE "$<BUILD_INTERFACE:${RAILSHMEM_INCLUDES}>"
                                                $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 set_target_properties(railshmem PROPERTIES EXPORT_NAME shmem)
 add_library(RailSHMEM::shmem ALIAS railshmem)

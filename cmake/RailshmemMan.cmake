@@ -4,14 +4,16 @@
 if(DEFINED SKBUILD)
   return()  # nothing looks for man pages in a wheel
 endif()
-find_package(Python3 3.11 COMPONENTS Interpreter QUIET)
-# Where Python3_EXECUTABLE is set, an older Python counts as found, too.
-if(NOT Python3_Interpreter_FOUND OR Python3_VERSION VERSION_LESS 3.11 OR CMAKE_CROSSCOMPILING OR RAILSHMEM_SANITIZE)
-  message(STATUS "RailSHMEM man pages: OFF (they need Python 3.11 or newer, and a build whose programs run here)")
+if(EXISTS ${RAILSHMEM_GENERATED}/man)  # a release tarball
+  install(DIRECTORY ${RAILSHMEM_GENERATED}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT doc)
+  return()
+endif()
+if(NOT Python3_Interpreter_FOUND OR CMAKE_CROSSCOMPILING OR RAILSHMEM_SANITIZE)
+  message(STATUS "RailSHMEM man pages: OFF (they need Python ${RAILSHMEM_PYTHON_MINIMUM} or newer, and a build whose programs run here)")
   return()
 endif()
 set(man_dir ${PROJECT_BINARY_DIR}/man)
-set(man_scripts api/model.py api/table.toml api_lists.py check_api.py gen_env_doc.py gen_man.py)
+set(man_scripts api/environment.py api/lists.py api/model.py api/table.toml check_api.py gen_man.py)
 list(TRANSFORM man_scripts PREPEND ${PROJECT_SOURCE_DIR}/scripts/)
 set(man_programs "")
 foreach(program oshrun shmem_perf shmem_info)

@@ -61,7 +61,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   set(RAILSHMEM_NO_FALSE_OVERFLOW -Wno-stringop-overflow -Wno-array-bounds)  # for files that copy spans and vectors of bytes
 endif()
 target_link_libraries(railshmem_flags INTERFACE Threads::Threads)
-target_include_directories(railshmem_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+target_include_directories(railshmem_flags INTERFACE ${PROJECT_SOURCE_DIR} ${RAILSHMEM_INCLUDES})
 if(RAILSHMEM_SANITIZE)
   add_compile_options(-fsanitize=${RAILSHMEM_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${RAILSHMEM_SANITIZE})

@@ -48,6 +48,8 @@ for example in $examples; do cp "$build/examples/$example" "$carry/bin/"; done
 find "$build" -name oshrun -type f -perm -u+x -exec cp {} "$carry/bin/" \;
 for plugin in $plugins; do cp "$build/railshmem/$plugin" "$carry/lib/railshmem/"; done
 strip "$carry"/bin/*
+rm -rf "$carry/include"
+cp -RL "$build/include" "$carry/include"
 
 # Takes every library that ldd finds outside the C and C++ run time, under the name that programs ask for. Some of these
 # libraries load others.

@@ -42,7 +42,7 @@ mkdir -p "$package" "$carry/bin" "$carry/lib/railshmem"
   mkdir -p "$package/$(dirname "$file")"
   cp "python/railshmem/$file" "$package/$file"
 done
-cp -R include "$package/include"
+cp -RL "$build/include" "$package/include"
 # The device functions, for kernels of Triton and Numba.
 mkdir -p "$package/lib/railshmem"
 find "$build/railshmem" -name 'librailshmem_device.*' -exec cp {} "$package/lib/railshmem/" \;
@@ -51,7 +51,7 @@ find "$build/railshmem" -name 'librailshmem_device.*' -exec cp {} "$package/lib/
 
 # shellcheck disable=SC2016,SC2086
 "${CXX:-c++}" -std=c++20 -O2 -DNDEBUG $stable -shared -fPIC -fvisibility=hidden -fno-strict-aliasing -ffunction-sections -fdata-sections \
-  -Wl,--gc-sections -Wl,-s -I. -Iinclude -isystem "$headers" -isystem "$nanobind/include" -isystem "$nanobind/ext/robin_map/include" \
+  -Wl,--gc-sections -Wl,-s -I. "-I$build/include" -isystem "$headers" -isystem "$nanobind/include" -isystem "$nanobind/ext/robin_map/include" \
   python/src/*.cpp "$nanobind/src/nb_combined.cpp" -o "$package/_core$suffix" -L"$build" -lrailshmem -Wl,-rpath,'$ORIGIN/../../lib'
 
 find "$build" -name oshrun -type f -perm -u+x -exec cp {} "$carry/bin/" \;

@@ -7,7 +7,8 @@
 # library's soname and the processor, so a new SOVERSION needs a new one.
 # REAL     the library itself: both must export the same names    (default: not compared)
 # KEPT     folder of the kept ABI                                 (default: tests/abi)
-# HEADERS  folder of the public headers: other types do not count (default: include)
+# HEADERS  folder of the public headers: other types do not count (default: include, and
+#          those that scripts/gen_api.py writes)
 # Exit status: 1 where the ABI has changed, 77 without abidw and abidiff (Debian: abigail-tools).
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -17,7 +18,7 @@ if [ "${1:-}" = --write ]; then
   shift
 fi
 if [ $# -ne 1 ] || [ "${1:0:1}" = - ]; then
-  sed -n '3,11p' "$0" >&2
+  sed -n '3,12p' "$0" >&2
   exit 2
 fi
 library=$1
@@ -35,7 +36,12 @@ if [ -z "$soname" ]; then
 fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-abidw --headers-dir "${HEADERS:-$root/include}" --drop-private-types --no-show-locs --no-corpus-path --no-comp-dir-path \
+headers=${HEADERS:-$folder/include}
+if [ -z "${HEADERS:-}" ]; then
+  if [ -d "$root/generated" ]; then cp -R "$root/generated/include" "$folder/"; else python3 "$root/scripts/gen_api.py" "$folder"; fi
+  cp -R "$root/include" "$folder/"
+fi
+abidw --headers-dir "$headers" --drop-private-types --no-show-locs --no-corpus-path --no-comp-dir-path \
   --no-elf-needed --exported-interfaces-only --no-parameter-names --no-write-default-sizes "$library" >"$folder/now.abi"
 
 exports() {

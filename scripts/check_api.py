@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares the installed headers, and a built library, with the names that OpenSHMEM 1.6 asks for.
 
-    check_api.py --include include                         headers only
-    check_api.py --include include --library librailshmem.so   exported symbols too
+    check_api.py --include build/release/include                         headers only
+    check_api.py --include build/release/include --library librailshmem.so   exported symbols too
     check_api.py --list                                    print the names of the standard, one a line
-    check_api.py --include include --reference FILE        compare prototypes with a file of one prototype a line
+    check_api.py --include build/release/include --reference FILE        compare prototypes with a file of one prototype a line
 
 The names come from one table, FAMILIES, below. Exit status 1 means that something is missing or too many.
 """

@@ -86,8 +86,8 @@ if [ -n "$only_build" ] || [ ! -x "$built/pplx_nvshmem" ]; then
     fail "pplx-kernels did not compile on NVSHMEM"
 fi
 if [ -n "$only_build" ] || [ ! -x "$built/pplx_railshmem" ]; then
-  build_theirs pplx_railshmem -include cooperative_groups.h "-I$root/include" \
-    "-I$root/include/compat" -- "-L$build" -lrailshmem >&2 || fail "pplx-kernels did not compile on RailSHMEM"
+  build_theirs pplx_railshmem -include cooperative_groups.h "-I$build/include" \
+    "-I$build/include/compat" -- "-L$build" -lrailshmem >&2 || fail "pplx-kernels did not compile on RailSHMEM"
 fi
 if [ -n "$only_build" ]; then
   echo "compare_moe.sh: built $built/pplx_nvshmem and $built/pplx_railshmem" >&2

@@ -15,8 +15,9 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-import api_lists  # beside this script
-import gen_env_doc
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "api"))
+import environment
+import lists
 
 HEADER_OF = {"shmemx": "shmemx.h", "stream": "shmemx.h", "reducescatter": "shmemx.h", "reduce16": "shmemx.h"}
 HELP_HEAD = re.compile(r"^  (\S.*?)(?: {2,}(\S.*))?$")
@@ -81,11 +82,11 @@ def types(functions):
 
 def function_pages(out, version):
     written = set()
-    for family in api_lists.families():
+    for family in lists.families():
         groups = list(family.by_doc.items())
         first_names = [generic(functions[0].name) for _, functions in groups]
         for (doc, functions), name in zip(groups, first_names):
-            heading, section, rest = api_lists.describe(doc)
+            heading, section, rest = lists.describe(doc)
             if family.name == "shmemx":
                 rest = "\n".join(doc)
                 heading = heading[0].lower() + heading[1:]
@@ -98,7 +99,7 @@ def function_pages(out, version):
             page.add("SEE ALSO", [escaped(", ".join([f"{other}(3)" for other in first_names if other != name] + ["railshmem(7)"]))])
             page.write(out)
             written.add(name)
-    for family in api_lists.families():
+    for family in lists.families():
         for functions in family.by_doc.values():
             target = generic(functions[0].name)
             for name in {n for f in functions for n in [*f.names(), generic(f.name)]} - written:
@@ -106,21 +107,21 @@ def function_pages(out, version):
                 written.add(name)
 
 
-def environment():
+def environment_lines():
     lines = []
-    for _, _, default, name, meaning, *_ in gen_env_doc.rows(gen_env_doc.TABLE.read_text(encoding="utf-8")):
-        meaning = "".join(re.findall(gen_env_doc.STRING, meaning))
+    for _, _, default, name, meaning, *_ in environment.rows(environment.TABLE.read_text(encoding="utf-8")):
+        meaning = "".join(re.findall(environment.STRING, meaning))
         lines += [".TP", f".B {escaped(name)}", escaped(f"{meaning} Default: {default or 'none'}.")]
     return lines
 
 
 def overview(out, version):
-    readme = (api_lists.ROOT / "README.md").read_text(encoding="utf-8")
+    readme = (lists.ROOT / "README.md").read_text(encoding="utf-8")
     about = next(part for part in re.split(r"\n\s*\n", readme) if part.startswith("RailSHMEM lets"))
     page = Page("railshmem", 7, version)
     page.add("NAME", ["railshmem \\- OpenSHMEM for hosts and CUDA kernels, over every NIC"])
     page.add("DESCRIPTION", paragraphs(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", about)))
-    page.add("ENVIRONMENT", [escaped("A malformed value is an error. SHMEM_INFO=1 prints the values in force."), *environment()])
+    page.add("ENVIRONMENT", [escaped("A malformed value is an error. SHMEM_INFO=1 prints the values in force."), *environment_lines()])
     page.add("SEE ALSO", ["oshrun(1), oshcc(1), shmem_info(1), shmem_perf(1), shmem_init(3), shmem_put(3)"])
     page.write(out)
 

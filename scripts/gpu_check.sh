@@ -174,7 +174,7 @@ kernels() {
       "$(program "$program")"
   done
   local loaded=(sh -c 'exit 77')
-  ! has_nvrtc || loaded=("$(program oshrun)" -n "$pes" --timeout 140 "$(program loaded_kernels)" "$root/include"
+  ! has_nvrtc || loaded=("$(program oshrun)" -n "$pes" --timeout 140 "$(program loaded_kernels)" "$from/include"
     "$root/tests/gpu/multi_gpu/loaded_kernels.cu")
   check "loaded_kernels.$name.$pes" 150 "$pes" env SHMEM_HEAP_KIND=device "$@" "${loaded[@]}"
 }

@@ -10,7 +10,7 @@ everything() {
       if [ -f "$path" ]; then echo "$path"; fi
     done
   else # an unpacked archive
-    find . -type f -not -path './build*' -not -path '*/.*' | sed 's,^\./,,'
+    find . -type f -not -path './build*' -not -path './generated/*' -not -path '*/.*' | sed 's,^\./,,'
   fi
 }
 sources='\.(c|cpp|h|cuh|cu|inc)$'

@@ -20,11 +20,14 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+import gen_api  # of scripts
 import functions  # beside this script
 import plots  # beside this script
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SETTINGS = ROOT / "docs/site/mkdocs.yml"
+# The tables that pages are made from: on the site a link to a table leads to its pages.
+MADE_FROM = {"src/base/env_table.inc": "docs/env.md", "scripts/api/table.toml": "docs/reference/README.md"}
 LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()([^)\s]+)(\))")
 PLOTS = re.compile(r"^<!-- plots (\S+) -->$")
 FENCE = re.compile(r"^ {0,3}(```|~~~)")
@@ -45,13 +48,9 @@ def known_pages():
     return sorted(path for path in listed.stdout.split() if path.endswith(".md"))
 
 
-def made_pages(tracked):
-    """{path: text} of the pages that are in no file: the functions, and the reference where the tree does not have it."""
-    made = functions.pages()
-    if "docs/reference/README.md" not in tracked:
-        import gen_api_doc  # of scripts
-        made |= {f"docs/reference/{name}": text for name, text in gen_api_doc.pages().items()}
-    return made
+def made_pages():
+    """{path: text} of the pages that are in no file: the functions, and what scripts/gen_api.py writes."""
+    return functions.pages() | {path: text for path, text in gen_api.outputs().items() if path.endswith(".md")}
 
 
 def about():
@@ -106,6 +105,7 @@ class Assembly:
         if not path or re.match(r"[a-z]+:", path):
             return link
         place = os.path.normpath(os.path.join(os.path.dirname(page), path))
+        place = MADE_FROM.get(place, place)
         if (ROOT / place).is_dir():
             readme = f"{place}/README.md"
             place = readme if readme in self.texts else self.listing(place)
@@ -183,7 +183,7 @@ def main():
         sys.exit(__doc__)
     out = pathlib.Path(sys.argv[1]).resolve()
     tracked = known_pages()
-    texts = {page: (ROOT / page).read_text(encoding="utf-8") for page in tracked} | made_pages(tracked)
+    texts = {page: (ROOT / page).read_text(encoding="utf-8") for page in tracked} | made_pages()
     shutil.rmtree(out / "pages", ignore_errors=True)
     assembly = Assembly(out / "pages", texts)
     for page in texts:

@@ -3,7 +3,13 @@
 import dataclasses
 import pathlib
 import re
-import tomllib
+
+import toml_subset
+
+try:
+    import tomllib
+except ModuleNotFoundError:  # before Python 3.11
+    tomllib = toml_subset
 
 TABLE = pathlib.Path(__file__).with_name("table.toml")
 SIZES = ["8", "16", "32", "64", "128"]
@@ -195,3 +201,9 @@ class Table:
 
 def paragraphs(text):
     return [part for part in text.strip().split("\n\n") if part]
+
+
+def reader_differs():
+    """What is wrong with toml_subset.py, or None."""
+    text = TABLE.read_text(encoding="utf-8")
+    return None if tomllib.loads(text) == toml_subset.loads(text) else "scripts/api/toml_subset.py reads another table than Python's tomllib"

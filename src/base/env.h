@@ -24,7 +24,7 @@ struct Env {
   static Env parse();
 };
 
-/// One row for SHMEM_INFO=1, shmem_info and docs/env.md.
+/// One row for SHMEM_INFO=1, shmem_info and the reference.
 struct EnvRow {
   const char* name;
   const char* fallback;

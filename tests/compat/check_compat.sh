@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Programs written against include/compat/nvshmem.h compile without -rdc, link with the library, and run on one PE.
-# Usage: check_compat.sh SOURCE_DIR LIBRARY_DIR [CXX]. Exit 77 (ctest: skipped) when only nvcc's half could not run.
+# Usage: check_compat.sh SOURCE_DIR INCLUDE LIBRARY_DIR [CXX]. Exit 77 (ctest: skipped) when only nvcc's half could not run.
 set -u
 source_dir=$1
-library_dir=$2
-cxx=${3:-c++}
+include=$2
+library_dir=$3
+cxx=${4:-c++}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-includes="-I$source_dir/include/compat -I$source_dir/include"
+includes="-I$include/compat -I$include"
 here=$source_dir/tests/compat
 
 # run NAME: the host's calls, on a heap of the host.

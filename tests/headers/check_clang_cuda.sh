@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The headers compile with clang as the compiler of kernels, also together with host code in one unit, and cost a kernel
-# that does not communicate nothing. Usage: check_clang_cuda.sh SOURCE_DIR. Exit 77 (ctest: skipped) without nvcc, whose
+# that does not communicate nothing. Usage: check_clang_cuda.sh SOURCE_DIR INCLUDE. Exit 77 (ctest: skipped) without nvcc, whose
 # toolkit clang uses, or without a clang that knows that toolkit.
 set -u
 source_dir=$1
+include=$2
 failed=0
 # shellcheck source=tests/headers/with_nvcc.sh
 . "$source_dir/tests/headers/with_nvcc.sh"
@@ -26,14 +27,14 @@ fi
 "$clang" --version | head -n 1
 
 for unit in device_calls use_cuda; do
-  if ! compile -Wall -Wextra -Werror -I"$source_dir/include" -c "$source_dir/tests/headers/$unit.cu" -o "$work/$unit.o"; then
+  if ! compile -Wall -Wextra -Werror -I"$include" -c "$source_dir/tests/headers/$unit.cu" -o "$work/$unit.o"; then
     echo "FAILED: $unit.cu"
     failed=1
   fi
 done
 
 silent() {
-  compile "$@" -I"$source_dir/include" --cuda-device-only -Xcuda-ptxas -v -c "$source_dir/tests/headers/silent_kernel.cu" \
+  compile "$@" -I"$include" --cuda-device-only -Xcuda-ptxas -v -c "$source_dir/tests/headers/silent_kernel.cu" \
     -o "$work/silent.cubin" 2>&1 | grep 'Used'
 }
 silent >"$work/without" && silent -DWITH_SHMEM >"$work/with"

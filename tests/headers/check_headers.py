@@ -3,7 +3,7 @@
 """Compiles each installed header alone in the oldest standard, all of them in each later one, and the sources beside this
 file in every standard, with warnings as errors.
 
-    check_headers.py --include include [--cc gcc] [--cxx g++] ...
+    check_headers.py --include build/release/include [--cc gcc] [--cxx g++] ...
 
 A compiler that is not there is reported as skipped; at least one C and one C++ compiler must be there. Code is only
 checked, not generated, except by nvcc, which has no such mode.

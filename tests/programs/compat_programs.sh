@@ -101,12 +101,12 @@ case ${1:-} in
     stubs=$(dirname "$(find "$toolkit/" -path '*stubs/libcuda.so' | head -n 1)")
     mkdir -p "$programs/bin" "$programs/objects"
     # 64 registers are what each thread of a block of 1024 has; most of these programs start such blocks.
-    flags=(-std=c++17 "-arch=${ARCH:-sm_90}" -maxrregcount=64 -w "-I$root/include/compat" "-I$root/include" "-I$sources/perftest/common"
+    flags=(-std=c++17 "-arch=${ARCH:-sm_90}" -maxrregcount=64 -w "-I$build/include/compat" "-I$build/include" "-I$sources/perftest/common"
       "-I$sources/examples" ${NVML:+"-I$NVML"})
     # compile SOURCE OBJECT: only when something is newer than the object.
     compile() {
       mkdir -p "$(dirname "$2")"
-      [ "$2" -nt "$1" ] && [ -z "$(find "$root/include" -newer "$2" -name '*.h' -print -quit)" ] && return
+      [ "$2" -nt "$1" ] && [ -z "$(find -L "$build/include" -newer "$2" -name '*.h' -print -quit)" ] && return
       "$nvcc" "${flags[@]}" "-I$(dirname "$1")" -x cu -c "$1" -o "$2" >"$2.log" 2>&1
     }
     echo "| program | compiled |"

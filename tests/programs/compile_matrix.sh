@@ -21,6 +21,7 @@ logs=build/compile_matrix
 mkdir -p "$logs"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+python3 scripts/gen_api.py "$work"
 
 source_of() {
   if [ "$1" = headers ]; then echo tests/headers/device_calls.cu; else echo "$1"; fi
@@ -33,14 +34,14 @@ compile() {
     *nvcc*) # as cmake/RailshmemKernels.cmake
       local fast=()
       ! "$compiler" --help | grep -q -e --Ofast-compile || fast=(--Ofast-compile max)
-      "$compiler" -std=c++20 --fatbin --fmad=false --expt-relaxed-constexpr ${fast[@]+"${fast[@]}"} -I. -Iinclude \
+      "$compiler" -std=c++20 --fatbin --fmad=false --expt-relaxed-constexpr ${fast[@]+"${fast[@]}"} -I. -Iinclude "-I$work/include" \
         -gencode "arch=compute_${arch#*_},code=$arch" -o "$object" "$source"
       ;;
     *)
       local target=(--cuda-gpu-arch="$arch")
       [ "${arch%_*}" = sm ] || target=(--cuda-gpu-arch="sm_${arch#*_}" -S)
       "$compiler" -std=c++17 -O2 -x cuda --cuda-device-only "${target[@]}" --cuda-path="${CUDA_PATH:-/usr/local/cuda}" \
-        -Wno-unknown-cuda-version -I. -Iinclude -c -o "$object" "$source"
+        -Wno-unknown-cuda-version -I. -Iinclude "-I$work/include" -c -o "$object" "$source"
       ;;
   esac
 }

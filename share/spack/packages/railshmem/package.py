@@ -20,7 +20,7 @@ class Railshmem(CMakePackage, CudaPackage):
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
-    depends_on("python@3.11:", type="build")
+    depends_on("python@3.9:", type="build")
     depends_on("hwloc@2.1:")
     depends_on("libfabric@1.14:", when="+fabric")
     depends_on("pmix", when="+pmix")

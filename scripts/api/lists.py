@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The functions of the table of the API (scripts/api/table.toml) and of shmemx.h, by the text that they share. For the
-scripts that write reference pages and man pages.
-"""
+"""The functions of the table of the API and of shmemx.h, by the text that they share. For reference pages and man pages."""
 import pathlib
 import re
-import sys
 
-sys.dont_write_bytecode = True
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "scripts/api"))
-import check_api  # beside this script: the names of the standard
+import check_api  # in the folder above: the names of the standard
 import model
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMPLEX = {"complexf": "float _Complex", "complexd": "double _Complex"}  # as programs write them
 SECTION = re.compile(r"\s*\((OpenSHMEM [^()]*)\)\.?\s*$")
 
@@ -113,12 +108,16 @@ def family_of_shmemx():
 
 
 def families():
-    """All of them, those of the standard first. Ends the script when a function of the standard is in none."""
+    """All of them, those of the standard first."""
     table = model.Table()
-    found = [family_of(table, family) for family in table.families] + [family_of_shmemx()]
-    names = {name for family in found for function in family.functions() for name in function.names()}
-    missing = [name for name, milestone in check_api.standard_names().items()
-               if milestone <= check_api.MILESTONE and name not in names]
-    if missing:
-        sys.exit(f"api_lists: {len(missing)} functions of the standard are not in the table, for example {missing[0]}")
-    return found
+    return [family_of(table, family) for family in table.families] + [family_of_shmemx()]
+
+
+def undocumented():
+    """A line for each kind of name that no family has: the names of the standard, and the extensions that the library exports."""
+    names = {name for family in families() for function in family.functions() for name in function.names()}
+    required = [name for name, milestone in check_api.standard_names().items() if milestone <= check_api.MILESTONE]
+    for what, expected in (("functions of the standard", required), ("extensions", check_api.EXTENSIONS)):
+        missing = [name for name in expected if name not in names]
+        if missing:
+            yield f"{len(missing)} {what} have no documentation, for example {missing[0]}: neither table.toml nor a comment of shmemx.h has them"
