@@ -22,14 +22,26 @@
 #define RAILSHMEM_NORETURN __attribute__((noreturn))
 #endif
 
-/// In a CUDA unit the names that kernels can call are functions of C++ for both sides (shmem/device/names), and the
-/// library's function has a name of its own there, railshmem_host_NAME. So it is in the emulation of whole programs on
-/// the CPU (2); the emulation of kernels alone (1) has no library.
+/// A compiler of CUDA reads a unit once for the host, and once for each kind of GPU (__CUDA_ARCH__). For the host, the
+/// names that kernels can call are the library's functions, and those of kernels alone are declared only. For GPUs all
+/// of them are functions of C++ that shmem/device/names defines. The emulation of kernels on the CPU reads once: whole
+/// programs (2) have both, and there the library's function has a name of its own, railshmem_host_NAME; kernels alone
+/// (1) have no library.
 #if defined(__CUDACC__) || defined(RAILSHMEM_EMULATION)
 #define RAILSHMEM_KERNEL_NAMES 1
-#if !defined(__CUDACC_RTC__) && !(defined(RAILSHMEM_EMULATION) && RAILSHMEM_EMULATION == 1)
+#endif
+#if defined(RAILSHMEM_KERNEL_NAMES) && !defined(RAILSHMEM_EMULATION)
+#define RAILSHMEM_CUDA_NAMES 1
+#endif
+#if defined(RAILSHMEM_EMULATION)
+#define RAILSHMEM_KERNEL_BODIES 1
+#if RAILSHMEM_EMULATION == 2
 #define RAILSHMEM_LIBRARY_SYMBOLS 1
 #endif
+#elif defined(__CUDACC__) && defined(__CUDA_ARCH__)
+#define RAILSHMEM_KERNEL_BODIES 1
+#elif defined(__CUDACC__)
+#define RAILSHMEM_HOST_NAMES 1
 #endif
 
 #if defined(__CUDACC__)
@@ -42,28 +54,22 @@
 /// time. For it the names are templates with a parameter that nobody gives; for others, editors among them, functions.
 #if defined(__NVCC__) || defined(__CUDACC_RTC__)
 #define RAILSHMEM_LAZY template <int kUnused = 0>
-#define RAILSHMEM_LAZY_BODY template <int kUnused>
 #else
 #define RAILSHMEM_LAZY
-#define RAILSHMEM_LAZY_BODY
 #endif
 
 /// Declares a function that kernels can call too, between RAILSHMEM_BEGIN_BOTH and RAILSHMEM_END_BOTH.
-#if defined(RAILSHMEM_KERNEL_NAMES)
+#if defined(RAILSHMEM_KERNEL_BODIES)
 #define RAILSHMEM_BEGIN_BOTH
 #define RAILSHMEM_END_BOTH
-#define RAILSHMEM_BOTH RAILSHMEM_LAZY RAILSHMEM_BOTH_SIDES inline
+#define RAILSHMEM_BOTH inline
 #else
 #define RAILSHMEM_BEGIN_BOTH RAILSHMEM_BEGIN_C
 #define RAILSHMEM_END_BOTH RAILSHMEM_END_C
-#define RAILSHMEM_BOTH RAILSHMEM_API
+#define RAILSHMEM_BOTH RAILSHMEM_API RAILSHMEM_BOTH_SIDES
 #endif
 
 /// Opens a C++ overload that only calls such a function.
-#if defined(RAILSHMEM_KERNEL_NAMES)
 #define RAILSHMEM_OVERLOAD RAILSHMEM_LAZY RAILSHMEM_BOTH_SIDES inline
-#else
-#define RAILSHMEM_OVERLOAD inline
-#endif
 
 #endif

@@ -11,11 +11,11 @@ def declaration(function, mark, prefix):
 
 
 def open_run(in_kernels):
-    return "RAILSHMEM_BEGIN_BOTH" if in_kernels else "#if !defined(__CUDACC_RTC__)\nRAILSHMEM_BEGIN_C"
+    return "#if !defined(RAILSHMEM_CUDA_NAMES)\nRAILSHMEM_BEGIN_BOTH" if in_kernels else "#if !defined(__CUDACC_RTC__)\nRAILSHMEM_BEGIN_C"
 
 
 def close_run(in_kernels):
-    return "RAILSHMEM_END_BOTH" if in_kernels else "RAILSHMEM_END_C\n#endif"
+    return "RAILSHMEM_END_BOTH\n#endif" if in_kernels else "RAILSHMEM_END_C\n#endif"
 
 
 def group_text(group):
@@ -34,6 +34,8 @@ def family_header(table, family):
             parts.append(close_run(in_kernels) + "\n")
     about = family.get("intro", family["title"] + ".")
     body = '#include "shmem/api.h"\n#include "shmem/types.h"\n\n' + (family["before"].strip() + "\n\n" if "before" in family else "")
+    if any(f.in_kernels for group in family["group"] for f in table.group_functions(group)):
+        parts.append(f"#if defined(RAILSHMEM_KERNEL_NAMES)\n#include \"shmem/device/names/{family['name']}.h\"\n#endif")
     return header(f"RAILSHMEM_SHMEM_{family['name'].upper()}_H", about, body + "\n".join(parts))
 
 

@@ -2,6 +2,7 @@
 """Names without a type in them: C11 generics (generic/c11.h) and C++ overloads (generic/cpp.h)."""
 import itertools
 
+from kernels import short_declarations
 from text import comment, header, wrapped
 
 COMPLEX = {"railshmem_complexf": "float _Complex", "railshmem_complexd": "double _Complex"}  # as C programs write them
@@ -66,7 +67,7 @@ def overload(function, name, signatures):
 
 
 def overloads(table):
-    """(can kernels call it, text) of every overload."""
+    """(function, name without prefix, text) of every overload."""
     signatures = {f.full_name(): [kind for kind, _ in f.parameters] for f in table.all_functions() if f.row.kind == "none"}
     for function in table.all_functions():
         entry = function.entry
@@ -77,14 +78,18 @@ def overloads(table):
         else:
             continue
         if text := overload(function, name, signatures):
-            yield function.in_kernels, text
+            yield function, name, text
 
 
 def cpp(table):
     parts = []
-    for in_kernels, run in itertools.groupby(overloads(table), key=lambda pair: pair[0]):
-        text = "\n".join(text for _, text in run)
-        parts.append(text if in_kernels else f"#if !defined(__CUDACC_RTC__)\n{text}\n#endif")
+    for in_kernels, run in itertools.groupby(overloads(table), key=lambda found: found[0].in_kernels):
+        text = "\n".join(text for _, _, text in run)
+        parts.append(f"#if !defined({'RAILSHMEM_HOST_NAMES' if in_kernels else '__CUDACC_RTC__'})\n{text}\n#endif")
+    # Where a compiler of CUDA reads for the host, an overload is the library's function under another name.
+    named = [(f.result, [kind for kind, _ in f.parameters], f'shmem_{name} __asm__("{f.full_name()}")')
+             for f, name, _ in overloads(table) if f.in_kernels]
+    parts.append(f"#if defined(RAILSHMEM_HOST_NAMES)\n{short_declarations('generic', 'RAILSHMEM_BOTH_SIDES', named)}\n#endif")
     families = [family["name"] for family in table.families if not family.get("extension")]
     body = ("\n".join(f'#include "shmem/{name}.h"' for name in families) + '\n#include "shmem/device/names/names.h"\n\nextern "C++" {\n\n' +
             "\n".join(parts) + '\n\n}  // extern "C++"')

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """include/shmem/device/names/: the names of the API in CUDA units, for host and kernels, by threads, warps and blocks."""
+from declarations import declaration
 from text import comment, header, section_of, wrapped
 
 SCOPES = {"warp": "WarpScope", "block": "BlockScope"}
@@ -29,8 +30,31 @@ def scoped(function, scope):
     return f"{text}\n{head}\n  return {function.by(SCOPES[scope])};\n}}"
 
 
+def short_declarations(family, mark, functions):
+    """Declarations of (result, parameter types, declarator), those of one type together: where a compiler of CUDA reads for the host, each
+    word counts, since a unit reads thousands of these.
+    """
+    by_type = {}
+    for result, kinds, declarator in functions:
+        by_type.setdefault((result, tuple(kinds)), []).append(declarator)
+    lines = []
+    for number, ((result, kinds), declarators) in enumerate(by_type.items()):
+        of_type = f"railshmem_{family}_{number}"
+        lines.append(f"typedef {result} {of_type}({', '.join(kinds) or 'void'});")
+        lines.append(wrapped(f"{mark} {of_type} {', '.join(declarators)};"))
+    return "\n".join(lines)
+
+
+def for_host(family, functions):
+    """What the host's side of a CUDA unit sees: the library's functions, and the names of warps and blocks."""
+    shown = [f for f in functions if not f.result.startswith("RAILSHMEM_NORETURN")]
+    own = [f"{declaration(f, 'RAILSHMEM_API RAILSHMEM_BOTH_SIDES', f.prefix)}" for f in functions if f not in shown]
+    return ("RAILSHMEM_BEGIN_C\n" + "\n".join(own + [short_declarations(family, "RAILSHMEM_API RAILSHMEM_BOTH_SIDES",
+            [(f.result, [kind for kind, _ in f.parameters], f.full_name()) for f in shown])]) + "\nRAILSHMEM_END_C")
+
+
 def includes(calls):
-    return "\n".join(['#include "shmem/device/names/define.h"', "", "#if defined(RAILSHMEM_KERNEL_NAMES)", "",
+    return "\n".join(['#include "shmem/device/names/define.h"', "", "#if defined(RAILSHMEM_KERNEL_BODIES)", "",
                       *[f'#include "shmem/device/calls/{name}.h"' for name in calls], ""])
 
 
@@ -40,18 +64,23 @@ def family_names(table, family):
         return None
     body = (includes(family["calls"]) + f'#include "shmem/{family["name"]}.h"\n\n'
             "#if defined(RAILSHMEM_LIBRARY_SYMBOLS)\nRAILSHMEM_BEGIN_C\n" + "\n".join(map(symbol, functions)) +
-            "\nRAILSHMEM_END_C\n#endif\n\n" + "\n".join(map(definition, functions)) + "\n\n#endif")
+            "\nRAILSHMEM_END_C\n#endif\n\n" + "\n".join(map(definition, functions)) +
+            "\n\n#elif defined(RAILSHMEM_KERNEL_NAMES)\n\n#include \"shmem/types.h\"\n\n" + for_host(family["name"], functions) + "\n\n#endif")
     return header(f"SHMEM_DEVICE_NAMES_{family['name'].upper()}_H",
                   f"shmem/{family['name']}.h in CUDA units: what each name does on the host and in a kernel.", body)
 
 
 def scoped_names(table):
     calls = sorted({name for family in table.families for name in family.get("calls", [])})
-    parts = [scoped(f, scope) for f in table.all_functions() if f.entry.scopes and f.in_kernels for scope in SCOPES]
+    functions = [f for f in table.all_functions() if f.entry.scopes and f.in_kernels]
+    parts = [scoped(f, scope) for f in functions for scope in SCOPES]
+    short = short_declarations("scoped", "RAILSHMEM_KERNEL", [(f.result, [kind for kind, _ in f.parameters], f"shmemx_{f.name}_{scope}")
+                                                              for f in functions for scope in SCOPES])
     about = ("Calls that all threads of a warp or a block make together, with equal arguments: shmemx_NAME_warp, shmemx_NAME_block.\n\n"
              "NAME is a name of the standard: every put, get, put_signal, iput and iget with and without _nbi and ctx_, team_sync, "
              "sync_all, barrier_all, and the collectives of teams; and of reducescatter.h. In kernels only.")
-    return header("SHMEM_DEVICE_NAMES_SCOPED_H", about, includes(calls) + "\n" + "\n".join(parts) + "\n\n#endif")
+    return header("SHMEM_DEVICE_NAMES_SCOPED_H", about, includes(calls) + "\n" + "\n".join(parts) +
+                  "\n\n#elif defined(RAILSHMEM_KERNEL_NAMES)\n\n" + short + "\n\n#endif")
 
 
 def outputs(table):

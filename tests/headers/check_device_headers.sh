@@ -37,6 +37,18 @@ if ! "$nvcc" -std=c++17 -arch=sm_90 $fast -Werror all-warnings -I"$include" \
   failed=1
 fi
 
+# Host code calls the library's functions, by their names in C.
+if ! "$nvcc" -std=c++17 -arch=sm_90 -Werror all-warnings -I"$include" -c "$source_dir/tests/headers/host_names.cu" -o "$work/host.o"; then
+  echo "FAILED: host_names.cu"
+  failed=1
+fi
+for name in shmem_int_put shmem_ctx_int_get shmem_float_p shmem_int_atomic_fetch_inc shmem_my_pe; do
+  if ! nm -u "$work/host.o" | grep -qw "$name"; then
+    echo "FAILED: host code of a CUDA unit does not call $name"
+    failed=1
+  fi
+done
+
 # Including shmem.h must cost a kernel that does not communicate nothing: its code and resources must not change.
 silent() {
   "$nvcc" -std=c++17 -arch=sm_90 "$@" -I"$include" -ptx "$source_dir/tests/headers/silent_kernel.cu" \

@@ -6,6 +6,9 @@
 #define RAILSHMEM_COMPAT_NVSHMEM_DEFINE_H
 
 #include "nvshmem/includes.h"
+#include "shmem/device/calls/collective.h"
+#include "shmem/device/calls/ordering.h"
+#include "shmem/device/calls/reduce.h"
 #include "shmemx.h"
 
 /// RAILSHMEM_COMPAT_HOST marks functions for the host only; RAILSHMEM_COMPAT_SIDES marks those for host and kernels.

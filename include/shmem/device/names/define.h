@@ -7,17 +7,16 @@
 
 #if defined(RAILSHMEM_KERNEL_NAMES)
 
-/// Opens the definition of a function for host and kernels (RAILSHMEM_BOTH declared it), and of one for kernels only.
-#define RAILSHMEM_BOTH_BODY RAILSHMEM_LAZY_BODY RAILSHMEM_BOTH_SIDES inline
+/// Opens the definition of a function for kernels only.
 #define RAILSHMEM_KERNEL_BODY RAILSHMEM_LAZY RAILSHMEM_KERNEL inline
+/// Opens the definition of a function for host and kernels.
+#define RAILSHMEM_BOTH_BODY RAILSHMEM_LAZY RAILSHMEM_BOTH_SIDES inline
 
 /// The call for the side that runs: of the library on the host, of railshmem::device in a kernel.
 #if defined(RAILSHMEM_EMULATION) && RAILSHMEM_EMULATION == 2
 #define RAILSHMEM_SIDE(HOST, CALL) (railshmem::emulation::in_kernel() ? CALL : (HOST))
-#elif defined(__CUDA_ARCH__) || defined(RAILSHMEM_EMULATION)
-#define RAILSHMEM_SIDE(HOST, CALL) CALL
 #else
-#define RAILSHMEM_SIDE(HOST, CALL) HOST
+#define RAILSHMEM_SIDE(HOST, CALL) CALL
 #endif
 
 #endif
