@@ -29,3 +29,10 @@ add_custom_command(OUTPUT ${man_dir}.written
                    COMMENT "Man pages" VERBATIM)
 add_custom_target(railshmem_man ALL DEPENDS ${man_dir}.written)
 install(DIRECTORY ${man_dir}/ DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT doc OPTIONAL)  # absent where only some targets are built
+
+# cmake --build BUILD --target dist: a release tarball in dist of the build folder
+if(PROJECT_IS_TOP_LEVEL)
+  add_custom_target(dist COMMAND ${CMAKE_COMMAND} -DOUT=${PROJECT_BINARY_DIR}/dist -DMAN=${man_dir} -DPYTHON=${Python3_EXECUTABLE}
+                                 -P ${PROJECT_SOURCE_DIR}/cmake/dist.cmake VERBATIM)
+  add_dependencies(dist railshmem_man)
+endif()

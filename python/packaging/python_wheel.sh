@@ -158,8 +158,10 @@ wheel() {
 
 sdist() {
   need_tools
-  rm -f "$wheels"/railshmem-*.tar.gz
-  "$tools/bin/python3" -m build --sdist --outdir "$wheels" .
+  rm -rf "$wheels"/railshmem-*.tar.gz build/python/dist
+  # Out of what a release tarball has, the generated headers among it.
+  cmake -DOUT="$PWD/build/python/dist" -DPYTHON="$python" -P cmake/dist.cmake
+  "$tools/bin/python3" -m build --sdist --outdir "$wheels" build/python/dist/railshmem-*/
   "$tools/bin/twine" check --strict "$wheels"/railshmem-*.tar.gz
 }
 

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Makes a release tarball, which builds without Python:
+#   cmake -DOUT=FOLDER [-DMAN=FOLDER] [-DPYTHON=python3] -P cmake/dist.cmake
+# OUT/railshmem-VERSION.tar.gz has the files of the commit that is checked out, and generated/: what scripts/gen_api.py writes, and the
+# man pages of MAN. The folder OUT/railshmem-VERSION, which is packed, remains. Two runs at one commit make the same bytes.
+cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH source)
+if(NOT OUT)
+  message(FATAL_ERROR "dist: set OUT to the folder for the tarball")
+endif()
+if(NOT PYTHON)
+  set(PYTHON python3)
+endif()
+
+# run(VARIABLE COMMAND...): what a command prints; a failure ends the script.
+function(run result)
+  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${source} OUTPUT_VARIABLE said RESULT_VARIABLE failed OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(failed)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "dist: '${command}' failed (${failed})")
+  endif()
+  set(${result} "${said}" PARENT_SCOPE)
+endfunction()
+
+if(NOT EXISTS ${source}/.git)
+  message(FATAL_ERROR "dist: ${source} is no git checkout; a tarball is made from a commit")
+endif()
+run(changed git status --porcelain --untracked-files=no)
+if(changed)
+  message(WARNING "dist: the tarball has the commit that is checked out, without these changes:\n${changed}")
+endif()
+file(STRINGS ${source}/CMakeLists.txt project REGEX "^project\\(RailSHMEM VERSION ")
+string(REGEX REPLACE ".*VERSION ([0-9.]+).*" "\\1" version "${project}")
+set(name railshmem-${version})
+set(folder ${OUT}/${name})
+file(REMOVE_RECURSE ${folder})
+file(MAKE_DIRECTORY ${OUT})
+run(ignored git archive --format=tar --prefix=${name}/ --output=${OUT}/${name}.tar HEAD)
+run(ignored tar -x -f ${OUT}/${name}.tar -C ${OUT})
+file(REMOVE ${OUT}/${name}.tar)
+run(ignored ${PYTHON} ${folder}/scripts/gen_api.py ${folder}/generated)
+if(MAN)
+  file(COPY ${MAN}/ DESTINATION ${folder}/generated/man)
+endif()
+run(time git log -1 --format=@%ct)
+run(ignored tar --sort=name --mtime=${time} --owner=0 --group=0 --numeric-owner -C ${OUT} -I "gzip -n -9" -cf ${OUT}/${name}.tar.gz ${name})
+message(STATUS "dist: ${OUT}/${name}.tar.gz")
