@@ -131,18 +131,23 @@ def program_page(out, version, program):
     name = pathlib.Path(program).name
     text = subprocess.run([program, "--help"], check=True, stdout=subprocess.PIPE, text=True).stdout
     about, _, rest = text.partition("Usage:")
-    page, options, usage = Page(name, 1, version), [], []
+    page, usage = Page(name, 1, version), []
+    parts = {"OPTIONS": [], "EXIT STATUS": [], "EXAMPLES": []}
+    lines = parts["OPTIONS"]
     for line in ("Usage:" + rest).splitlines():
         if line.startswith("Usage:"):
             usage.append(line.removeprefix("Usage:").strip())
+        elif line in ("Exit status:", "Examples:"):
+            lines = parts[line.rstrip(":").upper()]
         elif match := HELP_HEAD.match(line):
-            options += [".TP", f".B {escaped(match[1])}", *([escaped(match[2])] if match[2] else [])]
-        elif line.startswith("   ") and options:
-            options.append(escaped(line.strip()))
+            lines += [".TP", f".B {escaped(match[1])}", *([escaped(match[2])] if match[2] else [])]
+        elif line.startswith("   ") and lines:
+            lines.append(escaped(line.strip()))
     about = " ".join(about.split()).removeprefix(f"{name}: ").rstrip(".")
     page.add("NAME", [f"{escaped(name)} \\- {escaped(about[0].lower() + about[1:])}"])
     page.add("SYNOPSIS", [escaped("\n.br\n".join(dict.fromkeys(usage))).replace("\\&.br", ".br")])
-    page.add("OPTIONS", options)
+    for heading, text_of_part in parts.items():
+        page.add(heading, text_of_part)
     page.add("SEE ALSO", ["railshmem(7)"])
     page.write(out)
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "perftest/info/info.h"
+#include "railshmem_commit.h"
 
 namespace railshmem::info {
 namespace {
@@ -43,6 +44,10 @@ Json rails(const Wanted& wanted) {
 Json build() {
   return {{"version", SHMEM_VENDOR_STRING},
           {"openshmem", std::to_string(SHMEM_MAJOR_VERSION) + "." + std::to_string(SHMEM_MINOR_VERSION)},
+          {"commit", RAILSHMEM_COMMIT},
+          {"cuda", RAILSHMEM_WITH_CUDA},
+          {"mpi", RAILSHMEM_WITH_MPI},
+          {"pmix", RAILSHMEM_WITH_PMIX},
           {"options", shmemx_build_options()}};
 }
 
@@ -70,8 +75,10 @@ void print_list(const char* title, const Json& list) {
 }
 
 void print(const Json& all) {
-  printf("%s, OpenSHMEM %s\nbuild options: %s\n", plain(all["version"]).c_str(), plain(all["openshmem"]).c_str(),
-         plain(all["options"]).c_str());
+  printf("%s, OpenSHMEM %s, commit %s\n", plain(all["version"]).c_str(), plain(all["openshmem"]).c_str(),
+         plain(all["commit"]).c_str());
+  printf("built with: CUDA %s; MPI %s; PMIx %s\nbuild options: %s\n", plain(all["cuda"]).c_str(),
+         plain(all["mpi"]).c_str(), plain(all["pmix"]).c_str(), plain(all["options"]).c_str());
   if (all.contains("fabric")) {
     printf("\nlibfabric %s\n", plain(all["fabric"]["libfabric"]).c_str());
     if (all["fabric"].contains("error")) printf("  %s\n", plain(all["fabric"]["error"]).c_str());

@@ -8,6 +8,7 @@
 #include <rdma/fi_errno.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -36,6 +37,12 @@ Json capabilities(const fi_info& info) {
   for (const auto& [bit, name] : known)
     if (info.caps & bit) names.push_back(name);
   return names;
+}
+
+/// A limit in bytes, in words where the provider has none.
+Json limit(size_t nbytes) {
+  if (nbytes == SIZE_MAX) return "unlimited";
+  return nbytes;
 }
 
 /// PCI address and link speed where the provider knows its device.
@@ -77,9 +84,10 @@ Json providers() {
     const std::string key = std::string(info->fabric_attr->prov_name) + " " + or_empty(info->domain_attr->name);
     if (std::find(seen.begin(), seen.end(), key) != seen.end()) continue;
     seen.push_back(key);
-    Json entry{{"provider", info->fabric_attr->prov_name},    {"domain", or_empty(info->domain_attr->name)},
-               {"fabric", or_empty(info->fabric_attr->name)}, {"capabilities", capabilities(*info)},
-               {"inject_bytes", info->tx_attr->inject_size},  {"max_message", info->ep_attr->max_msg_size}};
+    Json entry{
+        {"provider", info->fabric_attr->prov_name},          {"domain", or_empty(info->domain_attr->name)},
+        {"fabric", or_empty(info->fabric_attr->name)},       {"capabilities", capabilities(*info)},
+        {"inject_bytes", limit(info->tx_attr->inject_size)}, {"max_message", limit(info->ep_attr->max_msg_size)}};
     add_nic(entry, *info);
     out["domains"].push_back(entry);
   }

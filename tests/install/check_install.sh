@@ -56,6 +56,7 @@ case $what in
     done
     grep -q 'SHMEM_SYMMETRIC_SIZE' "$pages/man7/railshmem.7" || fail "railshmem(7) lacks the environment"
     grep -q 'tag.-output' "$pages/man1/oshrun.1" || fail "oshrun(1) lacks its options"
+    for part in 'EXIT STATUS' EXAMPLES; do grep -q "^\.SH $part" "$pages/man1/oshrun.1" || fail "oshrun(1) has no $part"; done
     command -v groff >/dev/null || { echo "SKIPPED: no groff to check the pages with"; exit 77; }
     # shellcheck disable=SC2013
     for page in $(grep -L '^\.so' "$pages"/man?/*); do

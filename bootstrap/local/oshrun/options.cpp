@@ -17,6 +17,29 @@ namespace {
 constexpr int kUsageStatus = 2;  // as getopt-based tools and shells use for a wrong command line
 constexpr const char* kUsage = "oshrun -n N [options] [--] program [arguments]";
 // Without a terminal to ask at; -x and -T: neither X11 nor a terminal over there; a host that has gone is noticed.
+// The man page has these as sections of its own (scripts/gen_man.py).
+constexpr const char* kAfterOptions = R"(
+
+Exit status:
+  0               Every PE ended with 0.
+  STATUS          The argument of shmem_global_exit, or the status of the first PE that failed.
+  128 + SIGNAL    The first PE that failed was killed by this signal.
+  1               A PE or a host could not be started, or the connection to a host broke.
+  2               The command line is wrong.
+  124             --timeout ended the job.
+  126, 127        The program cannot be started, or is not found.
+
+Examples:
+  oshrun -n 4 ./program             Four PEs on this host.
+  oshrun -H node0:2,node1:2 ./program
+                                    Two PEs on each of two hosts, by ssh.
+  oshrun -n 2 -x SHMEM_INFO=1 ./program
+                                    Shows what the job chose: heap, network, rails.
+  oshrun -n 2 --tag-output ./program
+                                    Begins each line of output with its PE.
+  oshrun -n 2 --timeout 60 ./program
+                                    Ends the job after a minute.
+  oshrun -n 1 gdb --args ./program  Starts the program in a debugger.)";
 constexpr const char* kSsh = "ssh -x -T -o BatchMode=yes -o ServerAliveInterval=15";
 
 /// As the command line gives it.
@@ -115,7 +138,7 @@ Parsed parse_options(int argc, const char* const* argv) {
   CLI::App app("Starts N PEs of an OpenSHMEM program, on this host or by ssh on several.", "oshrun");
   app.prefix_command();
   app.set_version_flag("--version", "oshrun, RailSHMEM " RAILSHMEM_VERSION_TEXT);
-  app.footer(std::string("Usage: ") + kUsage);
+  app.footer(std::string("Usage: ") + kUsage + kAfterOptions);
   add_options(app, parsed.options, words);
   try {
     std::vector<std::string> all = without_np(app, argc, argv);

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Writes OUT with the commit of SOURCE, where it has changed. Sources without a repository of their own have none.
+set(commit none)
+if(GIT AND EXISTS ${SOURCE}/.git)
+  execute_process(COMMAND ${GIT} -C ${SOURCE} describe --always --dirty --abbrev=12 --exclude=* OUTPUT_VARIABLE found ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(found)
+    set(commit ${found})
+  endif()
+endif()
+set(text "#define RAILSHMEM_COMMIT \"${commit}\"\n")
+set(before "")
+if(EXISTS ${OUT})
+  file(READ ${OUT} before)
+endif()
+if(NOT text STREQUAL before)
+  file(WRITE ${OUT} "${text}")
+endif()
