@@ -42,7 +42,7 @@ endif()
 
 # The commit is looked up at each build; the header changes, and shmem_info is compiled anew, only when the commit does.
 find_package(Git QUIET)
-set(commit_header ${PROJECT_BINARY_DIR}/generated/railshmem_commit.h)
+set(commit_header ${PROJECT_BINARY_DIR}/built_with/railshmem_commit.h)
 add_custom_target(railshmem_commit BYPRODUCTS ${commit_header}
   COMMAND ${CMAKE_COMMAND} -D OUT=${commit_header} -D SOURCE=${PROJECT_SOURCE_DIR} -D GIT=${GIT_EXECUTABLE} -P ${CMAKE_CURRENT_LIST_DIR}/WriteCommit.cmake
   COMMENT "" VERBATIM)

@@ -88,6 +88,17 @@ def seconds_of_empty_kernel(tree, written):
     return tuple(best.values())
 
 
+def tracked(tree):
+    """Rows about the files of the repository."""
+    listed = subprocess.run(["git", "-C", tree, "ls-files", "-z"], stdout=subprocess.PIPE, check=True).stdout.decode().split("\0")
+    paths = [tree / name for name in listed if name and (tree / name).is_file()]
+    records = list((tree / "docs/decisions").glob("0*.md"))
+    return [("tracked lines", sum(path.read_bytes().count(b"\n") for path in paths)),
+            ("files in scripts", sum(path.is_relative_to(tree / "scripts") for path in paths)),
+            ("pages of results", sum(path.match("docs/results/*.md") or path.match("docs/performance*.md") or path.match("docs/performance/*.md") for path in paths)),
+            ("decision records, the longest in lines", f"{len(records)}, {max(path.read_bytes().count(bytes([10])) for path in records)}")]
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         return measure(pathlib.Path(folder))
@@ -97,7 +108,7 @@ def measure(written):
     tree = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
     texts = {path: path.read_text(encoding="utf-8") for path in sources(tree, "include", "src")}
     by_hand = [text for text in texts.values() if not is_generated(text)]
-    rows = []
+    rows = tracked(tree)
     lines_written = write_generated(tree, written)
     found = commented(tree, written)
     rows.append(("declarations with a comment", f"{found[0]} of {found[1]} ({100 * found[0] / found[1]:.1f} %)" if found else "no clang"))
