@@ -126,16 +126,24 @@ class Desk {
     cell.lasting = true;
     ++lasting;
   }
-  /// The operation of `cell`, which is `what`, is complete.
+  /// The operation of `cell`, which is `what`, is complete, and its last event has come.
   [[gnu::always_inline]] void end(OpCell& cell, const Operation& what) noexcept {
-    if (cell.context != nullptr) [[likely]]
-      cell.context->closed(what);
-    if (cell.is_word) words.completed(what.pe);
-    tell_end(cell.outcome);
-    if (cell.lasting) --lasting;
+    count_out(cell, what);
     cells.give(cell);
   }
-  void end(OpCell& cell) noexcept { end(cell, cell.what); }
+  /// The operation of `cell` is complete.
+  void end(OpCell& cell) noexcept {
+    count_out(cell, cell.what);
+    give(cell);
+  }
+  /// Gives a cell back. It stays out of use while a rail may still tell its event, because its peer is gone: else the
+  /// event would end the next operation of the cell.
+  void give(OpCell& cell) noexcept {
+    const uint8_t rail = cell.rail;
+    cells.give(cell);
+    if (gone.awaits_event(cell.index)) [[unlikely]]
+      cells.retire(cell, rail);
+  }
 
   /// Whether gets may be reads. Otherwise gets are requests for data. Such a request leaves no event of its own, so the
   /// rail must copy it.
@@ -268,6 +276,14 @@ class Desk {
   }
 
  private:
+  [[gnu::always_inline]] void count_out(OpCell& cell, const Operation& what) noexcept {
+    if (cell.context != nullptr) [[likely]]
+      cell.context->closed(what);
+    if (cell.is_word) words.completed(what.pe);
+    tell_end(cell.outcome);
+    if (cell.lasting) --lasting;
+  }
+
   /// Seals the message where it is if a carrier keeps it, else a copy, which the rail copies again.
   [[gnu::noinline]] Post send_sealed(size_t r, Endpoint to, const std::byte* bytes, size_t nbytes,
                                      OpCell* carrier) noexcept {

@@ -2,8 +2,8 @@
 // Ends what is under way to peers that have died, in a job whose PEs go on without them.
 //
 // A provider may never tell of an operation to a dead peer again, or tell of an error at any time. So all of them end
-// when the death is known, and their cells stay out of use until the provider has told. What is posted to the peer
-// later on is swallowed by the Desk: every structure on the way drains as if the peer answered at once.
+// when the death is known, and their cells stay out of use until the provider has told (Desk::give). What is posted to
+// the peer later on is swallowed by the Desk: every structure on the way drains as if the peer answered at once.
 //
 // Rails may find out first. An operation that fails puts its peer in doubt: nothing more goes there, and nothing ends
 // until the death is known. Without one this PE ends, as it does for any failure.
@@ -38,18 +38,12 @@ class Departures {
     if (!desk_.gone.any()) return;
     for (const uint32_t index : desk_.gone.take_swallowed([this](uint32_t i) { return is_of_lost(i); })) {
       OpCell& cell = desk_.cells[index];
-      const uint8_t rail = cell.rail;
-      desk_.rails.came(rail);
+      desk_.rails.came(cell.rail);
       end_flight(cell);
-      retire_given(cell, rail);
     }
     for (int pe = 0; pe < npes_; ++pe) {
       if (!desk_.gone.has(pe)) continue;
-      requests_.outbox().for_each(desk_.cells, pe, [&](OpCell& cell) {
-        const uint8_t rail = cell.rail;
-        requests_.settle(cell, answered);
-        retire_given(cell, rail);
-      });
+      requests_.outbox().for_each(desk_.cells, pe, [&](OpCell& cell) { requests_.settle(cell, answered); });
     }
     if (!desk_.gone.doubts().empty()) settle_doubts();
   }
@@ -100,17 +94,11 @@ class Departures {
       const bool stranded = cell.flight == Flight::lost;  // no rail knows it any more
       if (!cell.in_flight() && !stranded) continue;
       ++dropped;
-      const uint8_t rail = cell.rail;
       if (!stranded) desk_.gone.await_event(i);
       end_flight(cell);
-      retire_given(cell, rail);
     }
     log_info("%s endpoint: %zu operations to PE %d were under way when it died", name_of(desk_.letterhead.port),
              dropped, pe);
-  }
-
-  void retire_given(OpCell& cell, uint8_t rail) noexcept {
-    if (cell.what.kind == OpKind::none && desk_.gone.awaits_event(cell.index)) desk_.cells.retire(cell, rail);
   }
 
   /// Forgets the doubts that a death explains. Ends this PE where none has come for long.

@@ -377,7 +377,7 @@ class Initiator {
       return finish_part(part);  // for a staged piece this ends only its request
     OpCell& whole = desk_.cells[part.parent];
     desk_.rails.long_completed(part.rail, part.what.nbytes);
-    desk_.cells.give(part);
+    desk_.give(part);
     finish_part(whole);
   }
 
@@ -439,7 +439,7 @@ class Initiator {
   void answered(OpCell& cell) noexcept {
     if (cell.parent != kNoCell && cell.what.kind == OpKind::get) {
       OpCell& whole = desk_.cells[cell.parent];
-      desk_.cells.give(cell);
+      desk_.give(cell);
       finish_part(whole);
     } else if (cell.parts_left == 0) {
       end(cell);

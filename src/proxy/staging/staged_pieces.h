@@ -150,7 +150,7 @@ class StagedPieces {
   void end(OpCell& piece, FinishPart&& finish_part) noexcept {
     OpCell& whole = desk_.cells[piece.parent];
     if (!part_.is_payload(piece.local)) part_.pool(kind_of(piece.what.nbytes)).give(piece.staging);
-    desk_.cells.give(piece);
+    desk_.give(piece);
     --under_way_;
     finish_part(whole);
   }
