@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <stdexcept>
 
 namespace railshmem::perf {
@@ -31,10 +32,10 @@ std::vector<double> field(const std::vector<Distribution>& all, double Distribut
 Symmetric::Symmetric(size_t nbytes) : address_(shmem_calloc(1, nbytes)) {
   if (address_) return;
   throw std::runtime_error("no symmetric memory for " + std::to_string(nbytes) +
-                           " bytes; lower --max-bytes or raise SHMEM_SYMMETRIC_SIZE");
+                           " bytes; use smaller messages or raise SHMEM_SYMMETRIC_SIZE");
 }
 Symmetric::~Symmetric() {
-  shmem_free(address_);
+  if (std::uncaught_exceptions() == 0) shmem_free(address_);
 }
 
 Context::Context(const Options& o, Report& report, double init)

@@ -5,6 +5,7 @@
 #include <shmem.h>
 
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ namespace railshmem::perf {
 class Symmetric {
  public:
   explicit Symmetric(size_t nbytes);
+  /// Collective, but not while an exception passes: the other PEs may be in another call then.
   ~Symmetric();
   Symmetric(const Symmetric&) = delete;
   Symmetric& operator=(const Symmetric&) = delete;
@@ -60,11 +62,16 @@ class Context {
   std::vector<Distribution> gather(const Distribution& mine);
   double sum(double mine);  ///< on every PE; collective
 
-  /// PE 0 runs `work` alone; the others sleep, so that no spinning PE takes a core from the measurement.
+  /// PE 0 runs `work` alone; the others sleep, so that no spinning PE takes a core from the measurement. What `work`
+  /// throws is never std::invalid_argument, which all PEs would have to throw.
   template <class Work>
   void alone(Work&& work) {
     if (pe != 0) return sleep_until_released();
-    work();
+    try {
+      work();
+    } catch (const std::invalid_argument& e) {
+      throw std::runtime_error(e.what());
+    }
     release();
   }
 

@@ -109,6 +109,7 @@ uint64_t parse_bytes(std::string_view value) {
 }
 
 std::vector<uint64_t> sweep(const Options& options, const Range& fallback) {
+  if (fallback.high == 0) return {0};  // nothing to double; options of sizes are for the other benches
   if (!options.sizes.empty()) return options.sizes;
   if (!options.min_bytes && !options.max_bytes && fallback.low == fallback.high) return {fallback.low};
   uint64_t low = options.min_bytes.value_or(fallback.low);

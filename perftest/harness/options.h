@@ -47,13 +47,14 @@ Parsed parse_options(int argc, const char* const* argv);
 /// "8", "4K", "2M", "1G": bytes in powers of 1024, at least 1. Throws std::invalid_argument saying what is accepted.
 uint64_t parse_bytes(std::string_view value);
 
-/// A bench's own range of message sizes.
+/// A bench's own range of message sizes in bytes; {0, 0}: the bench has no messages.
 struct Range {
   uint64_t low = 8;
   uint64_t high = 8;
 };
 
-/// The sizes to run: the list as given, or doubling from the lower to the upper bound, both included.
+/// The sizes to run: the list as given, or doubling from the lower to the upper bound, both included. A bench without
+/// messages runs once, as size 0, whatever sizes the options name.
 std::vector<uint64_t> sweep(const Options& options, const Range& fallback);
 
 /// The transport and provider of this run as rows name them; "auto" where the environment leaves them open.

@@ -94,7 +94,8 @@ void Progress::draw() {
   shown_ = true;
   // The last column stays free: some terminals would go to the next line.
   const auto width = static_cast<size_t>(std::max(terminal_.columns() - 1, 0));
-  terminal_.write(kErase + line(static_cast<double>(now - started_ns_) * 1e-9, width));
+  // The cursor returns to the first column: what others write, such as a warning, begins there.
+  terminal_.write(kErase + line(static_cast<double>(now - started_ns_) * 1e-9, width) + "\r");
 }
 
 /// "[########            ]  41 %  put_bw 64K, bench 3 of 7, 12 s"

@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -60,20 +61,58 @@ void write_csv(std::ostream& out, const std::vector<Row>& rows, const Stamp& sta
         << ',' << text_of(r.floor) << ',' << text_of(r.ratio) << '\n';
 }
 
+struct Column {
+  const char* name;
+  const char* meaning;  ///< for the line that explains the table; null where the name says it
+  bool left;            ///< aligned to the left, as words are
+  std::string (*cell)(const Row&);
+};
+
+/// A provider is chosen for each job; "auto" says nothing.
+std::string provider_of(const Row& row) {
+  return row.provider == "auto" ? "" : row.provider;
+}
+
+const Column kColumns[] = {
+    {"bench", nullptr, true, [](const Row& r) { return r.bench; }},
+    {"transport", nullptr, true, [](const Row& r) { return r.transport; }},
+    {"provider", "of libfabric", true, provider_of},
+    {"pes", "processes", false, [](const Row& r) { return std::to_string(r.pes); }},
+    {"bytes", "of a message", false, [](const Row& r) { return std::to_string(r.bytes); }},
+    {"metric", nullptr, true, [](const Row& r) { return r.metric; }},
+    {"value", "median of the repetitions", false, [](const Row& r) { return digits(r.value); }},
+    {"p50", "median of all samples", false, [](const Row& r) { return digits(r.p50); }},
+    {"p99", "99 of 100 samples are at least as good", false, [](const Row& r) { return digits(r.p99); }},
+    {"unit", nullptr, true, [](const Row& r) { return r.unit; }},
+    {"validated", "every byte was compared", true, [](const Row& r) { return std::string(text_of(r.validated)); }},
+    {"floor", "the same without the library", false, [](const Row& r) { return text_of(r.floor); }},
+    {"ratio", "value / floor", false, [](const Row& r) { return text_of(r.ratio); }},
+};
+
+/// A table without columns that are empty in all rows, and a line that explains the others.
 void write_table(std::ostream& out, const std::vector<Row>& rows, const Stamp& stamp) {
   out << "# " << stamp.version << " on " << stamp.host << ", " << stamp.date << '\n';
-  char line[256];
-  snprintf(line, sizeof line, "%-20s %-10s %-12s %4s %10s %-10s %10s %10s %10s %-7s %9s %10s %8s\n", "bench",
-           "transport", "provider", "pes", "bytes", "metric", "value", "p50", "p99", "unit", "validated", "floor",
-           "ratio");
-  out << line;
-  for (const Row& r : rows) {
-    snprintf(line, sizeof line, "%-20s %-10s %-12s %4d %10llu %-10s %10s %10s %10s %-7s %9s %10s %8s\n",
-             r.bench.c_str(), r.transport.c_str(), r.provider.c_str(), r.pes, static_cast<unsigned long long>(r.bytes),
-             r.metric.c_str(), digits(r.value).c_str(), digits(r.p50).c_str(), digits(r.p99).c_str(), r.unit.c_str(),
-             text_of(r.validated), text_of(r.floor).c_str(), text_of(r.ratio).c_str());
-    out << line;
+  std::vector<std::string> lines(rows.size() + 1);
+  std::string meanings;
+  for (const Column& column : kColumns) {
+    std::vector<std::string> cells{column.name};
+    for (const Row& row : rows) cells.push_back(column.cell(row));
+    if (std::all_of(cells.begin() + 1, cells.end(), [](const std::string& cell) { return cell.empty(); })) continue;
+    const size_t width = std::max_element(cells.begin(), cells.end(), [](const auto& a, const auto& b) {
+                           return a.size() < b.size();
+                         })->size();
+    for (size_t i = 0; i < lines.size(); ++i) {
+      const std::string fill(width - cells[i].size(), ' ');
+      if (!lines[i].empty()) lines[i] += "  ";
+      lines[i] += column.left ? cells[i] + fill : fill + cells[i];
+    }
+    if (column.meaning) meanings += (meanings.empty() ? "# " : "; ") + std::string(column.name) + ": " + column.meaning;
   }
+  for (std::string& line : lines) {
+    line.erase(line.find_last_not_of(' ') + 1);
+    out << line << '\n';
+  }
+  out << meanings << '\n';
 }
 
 double median_of(const std::vector<const Row*>& rows, double Row::*field) {

@@ -37,7 +37,7 @@ void put_lat(Context& context) {
 
 void global_put_lat(Context& context) {
   if (context.largest() > kGlobalBytes)
-    throw std::invalid_argument("global_put_lat goes up to 64K, the size of its global array; lower --max-bytes");
+    throw std::invalid_argument("global_put_lat goes up to 64K, the size of its global array; use smaller messages");
   Symmetric source(kGlobalBytes);
   for (const uint64_t bytes : context.sizes)
     put_latency(context, bytes, kGlobalBytes, source.as(), global_destination, [&](uint64_t offset) {

@@ -15,6 +15,7 @@
 #include "src/base/env.h"
 #include "src/base/error.h"
 #include "src/plugin/network.h"
+#include "src/proxy/job_nonce.h"
 #include "src/proxy/staging/staging_terms.h"
 #include "transports/ofi/card.h"
 
@@ -68,7 +69,7 @@ PeersFigures measure_peers(int npes) {
   figures.card_bytes = static_cast<double>(mine.size());
 
   std::vector<std::vector<std::byte>> cards{mine};
-  const std::vector<std::byte> own = without_terms(cards).front();
+  const std::vector<std::byte> own = without_terms(take_nonce_shares(cards).cards).front();
   uint32_t number = 0;
   for (int pe = 1; pe < npes; ++pe) {
     ofi::Card card = ofi::decode(own, 0);
@@ -76,7 +77,7 @@ PeersFigures measure_peers(int npes) {
     for (ofi::Card::Rail& rail : card.rails) {
       for (std::vector<std::byte>& address : rail.addresses) make_up(address, number++);
     }
-    cards.push_back(add_terms(ofi::encode(card), StagingTerms::of({&segment, 1}, Tuning{})));
+    cards.push_back(add_nonce_share(add_terms(ofi::encode(card), StagingTerms::of({&segment, 1}, Tuning{})), 0));
   }
   before = resident();
   start = now_ns();

@@ -37,6 +37,7 @@ shown, printed = on_terminal([oshrun, "-n", "2", *BENCHES])
 expect("bench 2 of 2, " in shown and " %  put_bw " in shown, repr(shown))
 expect(shown.count("] ") >= 3, repr(shown))
 expect(shown.endswith("\r\033[K"), f"the line stays: {shown[-80:]!r}")
+expect(all(piece.endswith(" s\r") for piece in shown.split("\r\033[K")[1:-1]), f"a warning would follow on the line: {shown!r}")
 expect("\033" not in printed and "put_bw" in printed, printed)
 
 piped = subprocess.run([oshrun, "-n", "2", *BENCHES], env=ENV, stdin=subprocess.DEVNULL, capture_output=True, text=True,

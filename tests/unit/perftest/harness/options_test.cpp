@@ -37,6 +37,21 @@ TEST(PerftestOptions, SweepDoublesAndKeepsBothEnds) {
   EXPECT_EQ(sweep(options, {8, 32}), (std::vector<uint64_t>{5, 7}));
 }
 
+TEST(PerftestOptions, ABenchWithoutMessagesRunsOnceWhateverSizesAreGiven) {
+  const auto once = std::vector<uint64_t>{0};
+  for (const auto& arguments : {std::vector<const char*>{},
+                                {"--min-bytes", "8"},
+                                {"--max-bytes", "64K"},
+                                {"--min-bytes", "8", "--max-bytes", "64K"},
+                                {"--sizes", "8,4K"}}) {
+    std::vector<const char*> line{"shmem_perf", "barrier_lat"};
+    line.insert(line.end(), arguments.begin(), arguments.end());
+    const Parsed parsed = parse_options(static_cast<int>(line.size()), line.data());
+    ASSERT_FALSE(parsed.exit_status) << parsed.message;
+    EXPECT_EQ(sweep(parsed.options, {0, 0}), once);
+  }
+}
+
 TEST(PerftestOptions, AFullCommandLineIsRead) {
   const Parsed parsed = parse({"put_bw", "get_bw", "--sizes", "8,4K", "--iters", "10", "--window", "4", "--validate",
                                "--format", "json", "--seconds", "0.5", "--floor", "--out", "x.json"});

@@ -64,6 +64,38 @@ TEST(PerftestReport, RoundsMergeIntoMediansAndOneFailureSpoilsValidation) {
   EXPECT_FALSE(merged[1].validated);
 }
 
+TEST(PerftestReport, TableHasNoEmptyColumnsAndExplainsTheOthers) {
+  Report report({"host", "version", "date"});
+  report.add(row("put_lat", "latency", 8, 1.5));
+  report.add(row("barrier_lat", "latency", 1024, 12));
+  std::ostringstream out;
+  report.write(out, Format::table);
+  const std::string head =
+      "# version on host, date\n"
+      "bench        transport  pes  bytes  metric   value  p50  p99  unit\n"
+      "put_lat      p2p,ofi      2      8  latency    1.5  1.5  1.5  us\n"
+      "barrier_lat  p2p,ofi      2   1024  latency     12   12   12  us\n"
+      "# pes: processes; bytes: of a message; value: ";
+  EXPECT_EQ(out.str().substr(0, head.size()), head);
+  EXPECT_EQ(out.str().find("floor"), std::string::npos);
+}
+
+TEST(PerftestReport, TableShowsWhatSomeRowsHave) {
+  Report report({});
+  Row measured = row("put_lat", "latency", 8, 3);
+  measured.provider = "tcp";
+  measured.floor = 1.5;
+  measured.ratio = 2;
+  measured.validated = true;
+  report.add(row("floor_store", "latency", 8, 1.5));
+  report.add(measured);
+  std::ostringstream out;
+  report.write(out, Format::table);
+  EXPECT_NE(out.str().find("validated  floor  ratio\n"), std::string::npos) << out.str();
+  EXPECT_NE(out.str().find("us    yes          1.5      2\n"), std::string::npos) << out.str();
+  EXPECT_NE(out.str().find("ratio: value / floor\n"), std::string::npos) << out.str();
+}
+
 TEST(PerftestReport, CsvQuotesTransportLists) {
   Report report({"h", "v", "d"});
   report.add(row("put_lat", "latency", 8, 1));
