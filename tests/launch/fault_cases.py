@@ -15,6 +15,34 @@ class Oshrun(Case):
     def test_missing_program(self):
         self.expect(oshrun("-n", 2, "no-such-program"), 127, "cannot start 'no-such-program': No such file")
 
+    def test_program_of_this_folder_without_its_dot(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy("/bin/true", f"{folder}/a-program")
+            self.expect(oshrun("-n", 2, "--wdir", folder, "a-program"), 127,
+                        "cannot start 'a-program': No such file or directory in PATH; did you mean ./a-program?")
+            self.expect(oshrun("-n", 2, "--wdir", folder, "./a-program"), 0)
+
+    def test_a_number_of_pes_that_is_none(self):
+        for value in ("two", "0", "-1", "2.5", "99999999"):
+            result = oshrun("-n", value, "true")
+            self.expect(result, 2, f"oshrun: '{value}' is not a number of PEs; give -n N with N from 1 to ")
+            self.assertEqual(oshrun("-np", value, "true").err, result.err)
+
+    def test_a_second_program_is_refused(self):
+        for option in ("-n", "-np", "--np"):
+            self.expect(oshrun("-n", 1, "true", ":", option, 1, "false"), 2,
+                        f"': {option}' would start a second program, but oshrun starts one for all PEs")
+        result = oshrun("-n", 1, "--", "echo", ":", "-n")
+        self.expect(result, 0)
+        self.assertEqual(result.out, ": -n\n")
+
+    def test_program_of_another_library(self):
+        for program, settings in ((f"{BIN}/other_program", {}), ("other_program", {"PATH": f"{BIN}:{os.environ['PATH']}"})):
+            result = Job([OSHRUN, "-n", "2", program], env=environment(**settings)).wait()
+            self.expect(result, 0, f"oshrun: '{program}' is linked with liboshmem.so.40, another OpenSHMEM library")
+            self.assertEqual((result.out, result.err.count("\n")), ("PE 0 of 1\n" * 2, 1), str(result))
+        self.assertEqual(oshrun("-n", 1, PROBE, "--help").err.count("another OpenSHMEM library"), 0)
+
     def test_program_that_is_no_program(self):
         self.expect(oshrun("-n", 2, "/etc/passwd"), 126, "cannot start '/etc/passwd': Permission denied")
 

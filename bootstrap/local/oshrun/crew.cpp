@@ -79,7 +79,14 @@ CannotStart Crew::why_not(int pe, const Child& child) const {
             kNoRoom};
   if (child.failed == Step::enter)
     return {text("cannot start in the directory '%s': %s", order_.directory.c_str(), reason), kNotRunnable};
-  return {text("cannot start '%s': %s", order_.command[0].c_str(), reason),
+  const std::string& program = order_.command[0];
+  const std::string here = "./" + program;
+  // Launchers find programs by PATH, as shells do.
+  const bool meant_here =
+      child.error == ENOENT && program.find('/') == std::string::npos &&
+      access((order_.directory.empty() ? here : order_.directory + "/" + program).c_str(), X_OK) == 0;
+  return {text("cannot start '%s': %s%s", program.c_str(), reason,
+               meant_here ? text(" in PATH; did you mean %s?", here.c_str()).c_str() : ""),
           child.error == ENOENT ? kNotFound : kNotRunnable};
 }
 

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "bootstrap/local/oshrun/needed.h"
 #include "bootstrap/local/oshrun/own_host.h"
 #include "bootstrap/local/oshrun/relay_protocol.h"
 #include "bootstrap/local/oshrun/say.h"
@@ -100,6 +101,11 @@ int Job::run() {
 
 void Job::start() {
   running_ = options_.npes;
+  if (const std::string foreign = foreign_openshmem(options_.command[0]); !foreign.empty())
+    say("'%s' is linked with %s, another OpenSHMEM library, which knows nothing of this launcher: each PE will be a "
+        "job of "
+        "its own. Compile it with this library's oshcc, or start it with the other library's launcher",
+        options_.command[0].c_str(), foreign.c_str());
   const Share here = local_share(options_);
   try {
     for (const Share& share : options_.shares)

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
@@ -44,6 +45,7 @@ constexpr const char* kSsh = "ssh -x -T -o BatchMode=yes -o ServerAliveInterval=
 
 /// As the command line gives it.
 struct Words {
+  std::string npes;
   std::vector<std::string> environment;
   std::string hosts;
   std::string hostfile;
@@ -66,6 +68,15 @@ std::vector<Host> read_hostfile(const std::string& path) {
   return parse_hostfile(content);
 }
 
+constexpr int kMostPes = 1 << 20;
+
+int number_of_pes(const std::string& value) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error == std::errc() && end == value.data() + value.size() && number >= 1 && number <= kMostPes) return number;
+  throw Error(text("'%s' is not a number of PEs; give -n N with N from 1 to %d", value.c_str(), kMostPes));
+}
+
 /// "-np", which the parser would take for -n with the value p, is --np where options may stand.
 std::vector<std::string> without_np(const CLI::App& app, int argc, const char* const* argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
@@ -78,8 +89,7 @@ std::vector<std::string> without_np(const CLI::App& app, int argc, const char* c
 }
 
 void add_options(CLI::App& app, Options& options, Words& words) {
-  app.add_option("-n,--np", options.npes, "Number of PEs; with hosts, their slots are the default")
-      ->check(CLI::Range(1, 1 << 20));
+  app.add_option("-n,--np", words.npes, "Number of PEs; with hosts, their slots are the default")->type_name("INT");
   app.add_option("-H,--host", words.hosts, "Hosts to start on by ssh: NAME[:PEs],...");
   app.add_option("--hostfile", words.hostfile, "File with a host a line: NAME [slots=PEs] [max_slots=PEs]")
       ->excludes("--host");
@@ -100,11 +110,24 @@ void add_options(CLI::App& app, Options& options, Words& words) {
   app.add_flag("-v,--verbose", options.verbose, "Say where each PE runs");
 }
 
+/// ": -n 1 ./other" begins a second program under MPI's launchers; here it would become arguments of the first one.
+void refuse_second_program(const std::vector<std::string>& command) {
+  for (size_t i = 1; i + 1 < command.size(); ++i)
+    if (command[i] == ":" && command[i + 1].starts_with('-'))
+      throw Error(
+          text("': %s' would start a second program, but oshrun starts one for all PEs; branch on shmem_my_pe(), or "
+               "start a script that chooses by RAILSHMEM_LAUNCHER_PE. If ':' is an argument of %s, write -- before the "
+               "program",
+               command[i + 1].c_str(), command[0].c_str()));
+}
+
 void complete(Options& options, const Words& words) {
   if (!options.command.empty() && options.command.front() == "--") {
     options.command.erase(options.command.begin());
   } else if (!options.command.empty() && options.command.front().front() == '-') {
     throw Error(text("unknown option %s; see oshrun --help", options.command.front().c_str()));
+  } else {
+    refuse_second_program(options.command);
   }
   if (options.clean && !options.command.empty())
     throw Error(
@@ -114,6 +137,7 @@ void complete(Options& options, const Words& words) {
   for (const std::string& entry : words.environment)
     for (auto& one : assignment(entry)) options.environment.push_back(std::move(one));
   if (options.survive) options.environment.emplace_back("SHMEM_SURVIVE", "1");
+  if (!words.npes.empty()) options.npes = number_of_pes(words.npes);
   std::istringstream ssh(words.ssh);
   for (std::string word; ssh >> word;) options.ssh.push_back(word);
   if (options.ssh.empty()) throw Error("--ssh is empty; it names the command that runs a command on another host");

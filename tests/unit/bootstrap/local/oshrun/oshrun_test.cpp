@@ -7,16 +7,20 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <span>
 #include <string>
 
 #include "bootstrap/local/oshrun/hosts.h"
 #include "bootstrap/local/oshrun/line_tagger.h"
+#include "bootstrap/local/oshrun/needed.h"
 #include "bootstrap/local/oshrun/options.h"
 #include "bootstrap/local/oshrun/own_host.h"
 #include "bootstrap/local/oshrun/relay_protocol.h"
 #include "bootstrap/local/oshrun/relay_talk.h"
 #include "bootstrap/local/oshrun/rendezvous.h"
 #include "bootstrap/local/oshrun/verdict.h"
+#include "src/base/fds.h"
 
 namespace railshmem::oshrun {
 namespace {
@@ -27,6 +31,28 @@ Parsed parse(std::vector<const char*> words) {
 }
 
 using Words = std::vector<std::string>;
+
+TEST(OshrunNeeded, NamesTheLibrariesOfThisProgram) {
+  const std::string self = read_file("/proc/self/exe");
+  const auto names = needed_libraries(std::as_bytes(std::span(self)));
+  const auto is_libc = [](const std::string& name) { return name.starts_with("libc.so"); };
+  EXPECT_TRUE(std::any_of(names.begin(), names.end(), is_libc)) << names.size();
+  EXPECT_EQ(foreign_openshmem("/proc/self/exe"), "");
+}
+
+TEST(OshrunNeeded, DamagedFilesNeedNothingOrNamesOfTheFile) {
+  const std::string self = read_file("/bin/true");
+  const auto bytes = std::as_bytes(std::span(self));
+  ASSERT_FALSE(needed_libraries(bytes).empty());
+  for (size_t length = 0; length < bytes.size(); length += 1 + length / 16) needed_libraries(bytes.first(length));
+  for (size_t at = 0; at < 4096; ++at) {
+    std::string damaged = self;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x81);
+    for (const std::string& name : needed_libraries(std::as_bytes(std::span(damaged))))
+      EXPECT_LE(name.size(), self.size());
+  }
+  EXPECT_TRUE(needed_libraries(std::as_bytes(std::span("#!/bin/sh"))).empty());
+}
 
 TEST(OshrunOptions, StopAtTheProgramName) {
   const Parsed parsed = parse({"-n", "4", "--tag-output", "prog", "-n", "5", "--timeout", "3", "--", "x"});
