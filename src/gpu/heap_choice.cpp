@@ -26,14 +26,14 @@ size_t largest_memory(const cuda::Driver& driver) {
 }  // namespace
 
 HeapChoice choose_heap(const Env& env, const cuda::Driver* driver, bool has_kernels) {
-  if (env.heap_kind == HeapKind::host) return {false, false, 0, "SHMEM_HEAP_KIND asks for host memory"};
+  if (env.heap_kind == HeapKind::host) return {false, false, 0, false, "SHMEM_HEAP_KIND asks for host memory"};
   const bool has_devices = driver && !cuda::local_devices(*driver).empty();
   if (!has_devices) {
     if (env.heap_kind == HeapKind::device)
       throw Error(
           "SHMEM_HEAP_KIND is device, but this machine has no GPU or no CUDA driver (libcuda.so.1) that works; "
           "set it to host or auto, or look at nvidia-smi");
-    return {false, false, 0,
+    return {false, false, 0, has_kernels,
             has_kernels ? "no GPU found (look at nvidia-smi)"
                         : "the program has no kernels of this library and has not loaded the CUDA driver"};
   }

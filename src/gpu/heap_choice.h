@@ -14,6 +14,7 @@ struct HeapChoice {
   bool device = false;
   bool has_context = false;  ///< the program has chosen its GPU
   size_t limit = 0;          ///< bytes that the heap may grow to
+  bool lacks_gpu = false;    ///< the program has kernels that use the library, and this machine cannot run them
   std::string reason;        ///< for SHMEM_INFO
 };
 

@@ -56,6 +56,17 @@ uint32_t log2_payloads(uint64_t slots) {
   return static_cast<uint32_t>(std::countr_zero(slots));
 }
 
+/// A kernel does not start without a GPU, and CUDA says so only to a program that asks.
+void warn_without_gpu(const HeapChoice& choice, const std::vector<Identity>& identities, int pe) {
+  if (!choice.lacks_gpu) return;
+  const size_t me = static_cast<size_t>(pe);
+  if (me > 0 && identities[me - 1].host == identities[me].host) return;  // a PE of this host has said it
+  log_warn(
+      "this program has kernels that use the library, but its machine has no GPU or no CUDA driver (libcuda.so.1) that "
+      "works: no kernel will start, and the heap is in host memory; look at nvidia-smi, or set SHMEM_HEAP_KIND=host if "
+      "the program runs without its kernels");
+}
+
 }  // namespace
 
 World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
@@ -71,6 +82,7 @@ World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
   mine.device_heap_max = heap_choice_.limit;
   mine.has_context = heap_choice_.has_context;
   identities_ = exchange_identities(bootstrap_, mine);
+  warn_without_gpu(heap_choice_, identities_, bootstrap_.pe());
   observer_ = make_observer(env_, bootstrap_.pe());
   load_store_ = make_load_store(env_);
   make_heap();
