@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/plan/choice.h"
 
+#include <algorithm>
 #include <limits>
 #include <map>
 
@@ -83,6 +84,30 @@ constexpr bool table_is_whole() {
 }
 static_assert(table_is_whole());
 
+/// One line, however many algorithms there are: those of the collective, or the collectives where there is no such one.
+[[noreturn]] void refuse(const std::string& collective, const std::string& algorithm) {
+  std::vector<std::string_view> algorithms, collectives;
+  const auto add = [](std::vector<std::string_view>& names, std::string_view name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const Exists& e : kExisting) {
+    add(collectives, e.collective_name);
+    if (e.collective_name == collective) add(algorithms, e.name);
+  }
+  const auto list = [](const std::vector<std::string_view>& names) {
+    std::string out;
+    for (const std::string_view name : names) out += (out.empty() ? "" : ", ") + std::string(name);
+    return out;
+  };
+  if (algorithms.empty())
+    throw Error(
+        text("SHMEM_COLLECTIVES has '%s', which is no collective; accepted: collective=algorithm, "
+             "comma-separated, for %s",
+             collective.c_str(), list(collectives).c_str()));
+  throw Error(text("SHMEM_COLLECTIVES has '%s=%s', but %s has no algorithm '%s'; accepted: %s", collective.c_str(),
+                   algorithm.c_str(), collective.c_str(), algorithm.c_str(), list(algorithms).c_str()));
+}
+
 }  // namespace
 
 Choice::Choice(std::string_view overrides) {
@@ -106,11 +131,7 @@ void Choice::use(std::string_view collective, std::string_view algorithm) {
     forced_[index(e.collective, e.reach)] = true;
     found = true;
   }
-  if (!found)
-    throw Error(
-        text("SHMEM_COLLECTIVES has '%s=%s', which does not exist; accepted: collective=algorithm, "
-             "comma-separated, out of\n%s",
-             std::string(collective).c_str(), std::string(algorithm).c_str(), describe_algorithms().c_str()));
+  if (!found) refuse(std::string(collective), std::string(algorithm));
 }
 
 std::string_view name_of(Algorithm algorithm) noexcept {
@@ -123,14 +144,6 @@ std::string_view name_of(Collective collective) noexcept {
   for (const Exists& e : kExisting)
     if (e.collective == collective) return e.collective_name;
   return "?";
-}
-
-std::string describe_algorithms() {
-  std::string out;
-  for (const Exists& e : kExisting)
-    out += text("  %s=%s (%s): %s\n", std::string(e.collective_name).c_str(), std::string(e.name).c_str(),
-                std::string(e.reach_name).c_str(), std::string(e.help).c_str());
-  return out;
 }
 
 }  // namespace railshmem

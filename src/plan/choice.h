@@ -83,7 +83,4 @@ class Choice {
 std::string_view name_of(Algorithm algorithm) noexcept;
 std::string_view name_of(Collective collective) noexcept;
 
-/// Every collective and its algorithms, a line each, for messages and SHMEM_INFO.
-std::string describe_algorithms();
-
 }  // namespace railshmem
