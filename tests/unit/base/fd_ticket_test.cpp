@@ -302,9 +302,10 @@ TEST(FdTicket, ASignalDoesNotEndTheWaitForABusyPeer) {
   pthread_kill(client.native_handle(), SIGUSR1);
   for (int ms = 0; ms < 5000 && signals_handled == handled; ++ms) usleep(1000);
   const bool waits_on = until_it_connects();
+  UniqueFd taken[2];  // open until the client ends: closed with its request unread, the answer would be lost
   for (int i = 0; i < 2 && waits_on; ++i) {
-    const UniqueFd taken(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (i == 1) send_fd(taken.get(), fd_with_number(82).get());
+    taken[i] = UniqueFd(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (i == 1) send_fd(taken[i].get(), fd_with_number(82).get());
   }
   client.join();
   EXPECT_TRUE(waited);
