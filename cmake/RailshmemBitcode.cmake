@@ -44,7 +44,7 @@ if(NOT RAILSHMEM_BITCODE STREQUAL "OFF" AND NOT RAILSHMEM_SANITIZE)
     set(bitcode_found ON)
   endif()
 endif()
-railshmem_require(BITCODE bitcode_found)
+railshmem_require(BITCODE bitcode_found "clang 19 or 20 (Debian: clang-19), for Triton and Numba")
 
 set(device_files "")
 set(device_name ${RAILSHMEM_PLUGIN_BUILD_DIR}/librailshmem_device)

@@ -2,12 +2,19 @@
 # Kernels that a library brings with it, as bytes in the library: it never links CUDA.
 # Code for Hopper, and portable code that the driver compiles for GPUs after and before it. Builds with sanitizers have
 # only the portable code, which takes a quarter of the time.
+set(RAILSHMEM_KERNELS_FOR "" CACHE STRING "One GPU architecture, such as 90, for which alone the libraries' own kernels are compiled; empty: code for Hopper and portable code")
+if(NOT RAILSHMEM_KERNELS_FOR MATCHES "^[0-9]*$")
+  message(FATAL_ERROR "RAILSHMEM_KERNELS_FOR is '${RAILSHMEM_KERNELS_FOR}'; give the compute capability without a dot, such as 90, or leave it empty")
+endif()
 set(kernel_targets -gencode arch=compute_75,code=compute_75)
 set(RAILSHMEM_KERNEL_EFFORT 3 CACHE STRING "How hard nvcc optimises the libraries' own kernels for Hopper: 3, or 1 where nobody runs them, which takes a fifth of the time")
 set(RAILSHMEM_KERNELS_OF "" CACHE PATH "A build folder of these sources whose compiled kernels of the libraries are taken; empty: they are compiled")
 mark_as_advanced(RAILSHMEM_KERNEL_EFFORT RAILSHMEM_KERNELS_OF)
 if(NOT RAILSHMEM_SANITIZE)
   list(APPEND kernel_targets -gencode arch=compute_90,code=sm_90)
+  if(RAILSHMEM_KERNELS_FOR)
+    set(kernel_targets -gencode arch=compute_${RAILSHMEM_KERNELS_FOR},code=sm_${RAILSHMEM_KERNELS_FOR})
+  endif()
   set(knows_fast "")
   if(RAILSHMEM_HAVE_CUDA AND RAILSHMEM_KERNEL_EFFORT LESS 3)
     execute_process(COMMAND ${RAILSHMEM_NVCC} --help OUTPUT_VARIABLE help ERROR_QUIET)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs what RailSHMEM needs from Debian's or Ubuntu's archive:
-#   scripts/install_packages.sh build   to build and run
+#   scripts/install_packages.sh quickstart   what scripts/quickstart.sh needs: no MPI
+#   scripts/install_packages.sh build   to build and run, also under mpirun
 #   scripts/install_packages.sh test    also what the tests use
 # Does nothing when everything is there. Packages that a release lacks and that are optional are left out.
 set -eu
@@ -9,6 +10,7 @@ set -eu
 needed="cmake ninja-build g++ pkg-config libfabric-dev libhwloc-dev libcli11-dev nlohmann-json3-dev python3"
 optional="libopenmpi-dev openmpi-bin libmpich-dev mpich libpmix-dev"
 case ${1:-} in
+  quickstart) optional= ;;
   build) ;;
   test)
     needed="$needed libgtest-dev libgmock-dev binutils git"
@@ -16,7 +18,7 @@ case ${1:-} in
     optional="$optional python3-matplotlib python3-venv python3-dev make autoconf automake environment-modules debootstrap"
     ;;
   *)
-    sed -n '3,6p' "$0" >&2
+    sed -n '3,7p' "$0" >&2
     exit 2
     ;;
 esac
