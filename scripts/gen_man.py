@@ -117,7 +117,7 @@ def environment_lines():
 
 def overview(out, version):
     readme = (lists.ROOT / "README.md").read_text(encoding="utf-8")
-    about = next(part for part in re.split(r"\n\s*\n", readme) if part.startswith("RailSHMEM lets"))
+    about = next(part for part in re.split(r"\n\s*\n", readme) if part.startswith("RailSHMEM is"))
     page = Page("railshmem", 7, version)
     page.add("NAME", ["railshmem \\- OpenSHMEM for hosts and CUDA kernels, over every NIC"])
     page.add("DESCRIPTION", paragraphs(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", about)))
