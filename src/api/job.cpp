@@ -43,8 +43,10 @@ struct Process {
   std::optional<StandardPlaceholders> placeholders;  ///< while libraries of the World open descriptors
   Memberships memberships;
   std::unique_ptr<World> world;
-  PeState* state = nullptr;  ///< of the World, until that is gone; read plainly, by whichever thread fails
-  uint64_t since_ns = 0;     ///< of the job, by shm_file_time_ns(): no PE has made files before
+  std::unique_ptr<World> finished;       ///< kept for calls that other threads may be inside, until the next start
+  std::atomic<World*> last{nullptr};     ///< of both, the last one: for calls
+  std::atomic<PeState*> state{nullptr};  ///< of `world`, for whichever thread fails
+  uint64_t since_ns = 0;                 ///< of the job, by shm_file_time_ns(): no PE has made files before
   int users = 0;
   std::atomic<int> thread_level{SHMEM_THREAD_SINGLE};
   std::atomic<bool> running{false};
@@ -56,7 +58,7 @@ Process& process() {
   return instance;
 }
 
-/// What a job that ends early has recorded. Read like dead_peer(): plainly, by whichever thread fails.
+/// What a job that ends early has recorded.
 void rescue_timeline() noexcept {
   const PeState* state = process().state;
   if (state && state->observer) state->observer->rescue();
@@ -71,7 +73,7 @@ std::optional<std::string> dead_peer() noexcept {
 /// The library's part of a forked child: it is no PE, so nothing of its parent's may be used, and nobody be told of its
 /// end. Its own calls of the library end it, and not the job. Nor does it keep from peers that its parent has ended.
 void disown_child() noexcept {
-  g_pe_state = nullptr;
+  g_pe_state.store(nullptr, std::memory_order_relaxed);
   process().state = nullptr;
   set_absence(Absence::forked);
   g_bootstrap.store(nullptr, std::memory_order_relaxed);
@@ -178,8 +180,8 @@ void publish_view(const WorldView* view) {
 
 /// From here on calls of other threads end the job with a message that names them.
 void close_to_calls() {
-  g_pe_state = nullptr;
   set_absence(Absence::finalized);
+  g_pe_state.store(nullptr, std::memory_order_relaxed);
   process().running.store(false, std::memory_order_relaxed);
 }
 
@@ -230,6 +232,7 @@ int start(int requested_thread_level, const BootstrapRequest& request) {
     const Env env = Env::parse();
     set_log_level(env.debug);
     if (p.since_ns == 0) p.since_ns = shm_file_time_ns();
+    p.finished.reset();
     // relaxed: nothing of the old bootstrap is used any more, which entering another job may destroy.
     g_bootstrap.store(nullptr, std::memory_order_relaxed);
     Bootstrap& bootstrap = p.memberships.enter(env, request);
@@ -255,8 +258,9 @@ int start(int requested_thread_level, const BootstrapRequest& request) {
   }
   p.thread_level = requested_thread_level;
   set_absence(Absence::not_started);
+  p.last = p.world.get();
   p.state = &p.world->state();
-  g_pe_state = p.state;
+  g_pe_state = p.state.load();
   p.running.store(true, std::memory_order_release);  // whoever sees it sees the world, too
   return requested_thread_level;
 }
@@ -269,7 +273,11 @@ void finish() {
   if (p.users == 0) return;
   if (checking(p.world->state())) check::must_agree(p.world->teams().world(), {p.world->state(), "shmem_finalize"});
   if (--p.users > 0) return p.world->barrier("shmem_finalize");
-  p.world.reset();
+  p.world->finish();
+  if (p.world->may_be_in_use())
+    p.finished = std::move(p.world);
+  else
+    p.world.reset();
   p.state = nullptr;
   p.placeholders.reset();
   if (p.memberships.current()->ends_with_world()) g_bootstrap.store(nullptr, std::memory_order_relaxed);
@@ -306,7 +314,7 @@ int thread_level() noexcept {
 World& world(const char* function) noexcept {
   if (t_world) return *t_world;
   pe_state(function);  // ends the job when nothing runs
-  return *process().world;
+  return *process().last.load(std::memory_order_relaxed);
 }
 
 void exit_all(int status) noexcept {

@@ -26,7 +26,12 @@ SharedGlobals::SharedGlobals(Bootstrap& bootstrap, const NodeLayout& layout, Loa
 
 SharedGlobals::~SharedGlobals() {
   arena_.reset();
+  give_back();
+}
+
+void SharedGlobals::give_back() noexcept {
   if (!moved_) return;
+  moved_ = false;
   std::string why;
   if (!unshare_data_segment(&why)) log_debug("global objects stay in shared memory: %s", why.c_str());
 }

@@ -21,10 +21,12 @@ class SharedGlobals {
   /// globals. Node peers map each other's globals where `load_store` and the executable allow it; the network serves
   /// the rest.
   SharedGlobals(Bootstrap& bootstrap, const NodeLayout& layout, LoadStore* load_store, DataSegmentMode mode);
-  /// Gives the objects back to this process, values kept; no peer may write any more.
+  /// Does give_back(), and unmaps the peers' objects.
   ~SharedGlobals();
   SharedGlobals(const SharedGlobals&) = delete;
 
+  /// Gives the objects back to this process, values kept; no peer may write any more. Once.
+  void give_back() noexcept;
   /// True, on all PEs alike, when the globals of some PE of a node can only be reached through the network.
   bool needs_network() const noexcept { return needs_network_; }
   Segment segment() const noexcept;

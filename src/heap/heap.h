@@ -49,6 +49,8 @@ class Heap {
   size_t header_nbytes() const noexcept { return header_nbytes_; }
   int fd() const noexcept { return memory_.fd(); }
   const HostMemory& memory() const noexcept { return memory_; }
+  /// At the job's end: see HostMemory.
+  void drop_pages() noexcept { memory_.drop_pages(); }
   const OffsetAllocator& offsets() const noexcept { return offsets_; }
   /// Everything below this offset has pages.
   size_t populated() const noexcept { return populated_; }

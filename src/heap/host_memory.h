@@ -2,6 +2,8 @@
 // The memory of one PE's segment: a memfd that the peers of the node can map too.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <cstddef>
 
 #include "src/base/env_types.h"
@@ -33,6 +35,9 @@ class HostMemory {
   /// Throws Error naming SHMEM_SYMMETRIC_SIZE when the system has no memory for it: without this the program would
   /// die of SIGBUS, or by the kernel's out-of-memory killer, at some later store.
   void populate(size_t offset, size_t nbytes);
+  /// Gives all pages back to the system, of all processes that map them. The addresses stay usable: pages come back as
+  /// zeros.
+  void drop_pages() noexcept { madvise(base_, nbytes_, MADV_REMOVE); }
 
  private:
   UniqueFd fd_;

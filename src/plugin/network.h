@@ -60,6 +60,9 @@ class Network {
   /// ignored from prepare_stop() on.
   virtual void prepare_stop() noexcept = 0;
   virtual void stop() noexcept = 0;
+  /// After stop(), where threads of the program may still be inside data-path calls: gives everything of the fabric
+  /// back. Such a call, and any later one, ends the job with a message. Only the destructor may follow.
+  virtual void close() noexcept {}
 
   /// From now on several threads may make data-path calls at once, as with `threads_share_host_calls`. Called by the
   /// only thread that has made any so far, before it starts another.

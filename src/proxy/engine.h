@@ -78,7 +78,7 @@ class Engine final : public Network {
         flush_offset_(config.flush_offset),
         maps_neighbours_(config.env->staging_shared),
         payload_nbytes_(config.payload_nbytes),
-        fabric_(std::forward<Args>(fabric)...) {
+        fabric_(std::in_place, std::forward<Args>(fabric)...) {
     if (tuning.checks_data && config.device_heap())
       throw Error("SHMEM_CHECK_DATA=1 looks after host memory only: unset it, or use SHMEM_HEAP_KIND=host");
     // One cell carries a message while another waits for its data; fewer would only ever answer `again`.
@@ -89,22 +89,22 @@ class Engine final : public Network {
   std::vector<std::byte> attach(std::span<const Segment> segments) override {
     segments_.assign(segments.begin(), segments.end());
     if (Staging::is_needed(segments))
-      staging_.emplace(segments, make_copier_, loop_config_.tuning, fabric_.rails(Port::proxy).size(),
+      staging_.emplace(segments, make_copier_, loop_config_.tuning, fabric_->rails(Port::proxy).size(),
                        ports_with(threads_), loop_config_.observer, takes_extents() ? 0 : payload_nbytes_);
-    return add_nonce_share(add_terms(fabric_.attach(staging_ ? staging_->exposed() : segments), staging_terms()),
+    return add_nonce_share(add_terms(fabric_->attach(staging_ ? staging_->exposed() : segments), staging_terms()),
                            random_nonce_share());
   }
 
   void connect(std::span<const std::vector<std::byte>> cards_with_shares) override {
     const auto [cards, nonce] = take_nonce_shares(cards_with_shares);
     nonce_ = nonce;
-    fabric_.connect(without_terms(cards));
+    fabric_->connect(without_terms(cards));
     compare_terms(cards, staging_terms());  // after the fabric has checked that all PEs run one version
     if (staging_) staging_->learn_areas(terms_of(cards));
     if (staging_ && maps_neighbours_ && all_on_this_host()) staging_->meet_neighbours(terms_of(cards), pe_);
     if constexpr (ReopensRails<F>) {
-      if (fabric_.rails(Port::proxy).size() > 1) {
-        keeper_ = std::make_unique<EngineKeeper<F>>(fabric_, ports_with(threads_));
+      if (fabric_->rails(Port::proxy).size() > 1) {
+        keeper_ = std::make_unique<EngineKeeper<F>>(*fabric_, ports_with(threads_));
         news_.emplace(ports_with(threads_));
       }
     }
@@ -112,12 +112,12 @@ class Engine final : public Network {
     InitiatorConfig proxy_config = initiator_config(Port::proxy);
     proxy_config.proves_rails = flush.uses_rails();
     observe::Observer* const observer = host_config_.observer;
-    proxies_.emplace_back().side.emplace(fabric_.rails(Port::proxy), segments_, proxy_config, observer, flush,
+    proxies_.emplace_back().side.emplace(fabric_->rails(Port::proxy), segments_, proxy_config, observer, flush,
                                          staging_ ? &staging_->target() : nullptr);
-    host_.emplace(fabric_.rails(Port::host), initiator_config(Port::host), host_config_, first(), proxies_[0].sleeper);
+    host_.emplace(fabric_->rails(Port::host), initiator_config(Port::host), host_config_, first(), proxies_[0].sleeper);
     for (size_t thread = 1; thread < threads_; ++thread) {
       const Port port = port_of_thread(thread);
-      proxies_.emplace_back().side.emplace(fabric_.rails(port), initiator_config(port), first().traffic_wakes(),
+      proxies_.emplace_back().side.emplace(fabric_->rails(port), initiator_config(port), first().traffic_wakes(),
                                            observer);
     }
   }
@@ -151,6 +151,7 @@ class Engine final : public Network {
     for (Proxy& proxy : proxies_) proxy.side->ignore_failures();
   }
   void stop() noexcept override {
+    if (!fabric_) return;
     for (size_t i = proxies_.size(); i-- > 0;) proxies_[i].loop.reset();
     // The last acknowledgement of a peer may have been lost with a rail, and the end of a context would wait for it.
     if (host_) host_->forget_all();
@@ -160,25 +161,33 @@ class Engine final : public Network {
       flush_memory_.abandon();
   }
 
+  void close() noexcept override {
+    host_->close();
+    for (Proxy& proxy : proxies_) proxy.side->close();
+    fabric_.reset();
+  }
+
   void share_host_calls() noexcept override { host_->port().admit_several(); }
   NetContext* make_context() override { return host_->make_context(); }
-  void drop_context(NetContext* context) noexcept override { host_->drop_context(*context); }
+  void drop_context(NetContext* context) noexcept override {
+    if (fabric_) host_->drop_context(*context);  // else all contexts end with their owner
+  }
 
   /// Nothing to do for a fabric that reaches any memory of its PE.
   void register_buffer([[maybe_unused]] std::span<const std::byte> bytes) override {
-    if constexpr (requires { fabric_.register_buffer(bytes); }) alone([&] { fabric_.register_buffer(bytes); });
+    if constexpr (requires { fabric_->register_buffer(bytes); }) alone([&] { fabric_->register_buffer(bytes); });
   }
   void unregister_buffer([[maybe_unused]] const std::byte* base) override {
-    if constexpr (requires { fabric_.unregister_buffer(base); }) alone([&] { fabric_.unregister_buffer(base); });
+    if constexpr (requires { fabric_->unregister_buffer(base); }) alone([&] { fabric_->unregister_buffer(base); });
   }
 
   bool takes_extents() const noexcept override {
-    if constexpr (ReachesDevices<F>) return staging_.has_value() && fabric_.takes_extents();
+    if constexpr (ReachesDevices<F>) return staging_.has_value() && fabric_->takes_extents();
     return false;
   }
   std::vector<std::byte> expose([[maybe_unused]] const DeviceExtent& extent) override {
     std::vector<std::byte> card;
-    if constexpr (ReachesDevices<F>) alone([&] { card = fabric_.expose(extent); });
+    if constexpr (ReachesDevices<F>) alone([&] { card = fabric_->expose(extent); });
     return card;
   }
   void learn([[maybe_unused]] const DeviceExtent& extent,
@@ -187,7 +196,7 @@ class Engine final : public Network {
       alone([&] {
         std::vector<bool> reached;
         for (const std::vector<std::byte>& card : cards) reached.push_back(!card.empty());
-        fabric_.learn(cards);
+        fabric_->learn(cards);
         const bool mine = reached[static_cast<size_t>(pe_)];
         direct_.add(extent, std::move(reached), mine);
       });
@@ -210,9 +219,9 @@ class Engine final : public Network {
       for (int pe = 0; pe < npes_; ++pe)
         if (pe != pe_ || npes_ == 1) alive |= host_->rails().usable(pe);
     });
-    if constexpr (requires { fabric_.without_link(); }) alive &= ~RailMask{fabric_.without_link()};
+    if constexpr (requires { fabric_->without_link(); }) alive &= ~RailMask{fabric_->without_link()};
     now.alive = std::popcount(alive);
-    if constexpr (requires { fabric_.speed(); }) now.speed = fabric_.speed();
+    if constexpr (requires { fabric_->speed(); }) now.speed = fabric_->speed();
     return now;
   }
   std::vector<std::string> rail_rows() override {
@@ -225,12 +234,12 @@ class Engine final : public Network {
     return rows;
   }
   std::string describe() const override {
-    return fabric_.describe() + (staging_ ? staging_->describe() : std::string());
+    return fabric_->describe() + (staging_ ? staging_->describe() : std::string());
   }
 
   HostSide<RailType>& host() noexcept { return *host_; }
   ProxyLoop<RailType>& loop() noexcept { return *proxies_[0].loop; }
-  F& fabric() noexcept { return fabric_; }
+  F& fabric() noexcept { return *fabric_; }
 
  private:
   /// One proxy thread and what it has.
@@ -259,7 +268,7 @@ class Engine final : public Network {
     return terms;
   }
   bool all_on_this_host() noexcept {
-    for (const RailType& rail : fabric_.rails(Port::proxy))
+    for (const RailType& rail : fabric_->rails(Port::proxy))
       if (!rail.traits().within_host) return false;
     return true;
   }
@@ -276,12 +285,12 @@ class Engine final : public Network {
   }
   void make_flush_memory() {
     flush_memory_.make(
-        fabric_.rails(Port::proxy).size(),
+        fabric_->rails(Port::proxy).size(),
         [this]([[maybe_unused]] std::span<const std::byte> bytes) {
-          if constexpr (requires { fabric_.register_buffer(bytes); }) fabric_.register_buffer(bytes);
+          if constexpr (requires { fabric_->register_buffer(bytes); }) fabric_->register_buffer(bytes);
         },
         [this]([[maybe_unused]] const std::byte* base) {
-          if constexpr (requires { fabric_.unregister_buffer(base); }) fabric_.unregister_buffer(base);
+          if constexpr (requires { fabric_->unregister_buffer(base); }) fabric_->unregister_buffer(base);
         });
   }
 
@@ -320,10 +329,10 @@ class Engine final : public Network {
   const size_t payload_nbytes_;
   Nonce nonce_{};
   std::vector<Segment> segments_;
-  std::optional<Staging> staging_;  ///< empty: rails reach all memory
-  DirectMemory direct_;             ///< GPU memory that rails reach without staging
-  FlushMemory flush_memory_;        // outlives the fabric's endpoints, which write into it
-  F fabric_;
+  std::optional<Staging> staging_;      ///< empty: rails reach all memory
+  DirectMemory direct_;                 ///< GPU memory that rails reach without staging
+  FlushMemory flush_memory_;            // outlives the fabric's endpoints, which write into it
+  std::optional<F> fabric_;             ///< empty: closed
   std::unique_ptr<RailKeeper> keeper_;  ///< null: a single rail, which nothing can replace
   std::optional<PeerNews> news_;        ///< what peers say of their rails; empty where `keeper_` is null
   std::deque<Proxy> proxies_;           ///< by thread; others hold the address of each

@@ -165,6 +165,8 @@ class HostSide {
     const Entry entry(*this);
     initiator_.forget_all();
   }
+  /// Lets no thread use the rails any more: see PortLock::close().
+  void close() noexcept { port_.close(); }
 
  private:
   class Entry {
@@ -293,6 +295,8 @@ class HostSide {
         poll();
         if (done()) return;
       } else {
+        if (port_.closed()) [[unlikely]]
+          die_too_late(&what);
         cpu_pause();
       }
       const Turn turn = patience.turn(moves());

@@ -10,6 +10,7 @@
 #include "src/base/align.h"
 #include "src/base/cpu.h"
 #include "src/proxy/asymmetric_fence.h"
+#include "src/proxy/post/operation.h"
 
 namespace railshmem {
 
@@ -87,6 +88,16 @@ class PortLock {
   /// Grows with every leave(): unchanged means that the host was silent.
   uint64_t visits() const noexcept { return visits_.load(std::memory_order_relaxed); }
 
+  /// Takes the endpoint from all other host threads for good, when none is inside any more. For `several`. A thread
+  /// that comes later, or waits to return, ends the job.
+  void close() noexcept {
+    closed_.store(true, std::memory_order_relaxed);  // relaxed: orders nothing; hosts_ does
+    wanted_.fetch_add(1, std::memory_order_relaxed);
+    while (hosts_.test_and_set(std::memory_order_acquire)) sched_yield();  // acquire: pairs with leave()
+    wanted_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  bool closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
+
   AsymmetricFence& fence() noexcept { return fence_; }
 
  private:
@@ -111,6 +122,7 @@ class PortLock {
     for (int turn = 1; hosts_.test_and_set(std::memory_order_acquire); ++turn) {  // acquire: pairs with leave()
       // 64 turns are longer than any post; after that the holder is probably not running.
       if (turn % 64 == 0) {
+        if (closed()) die_too_late();
         sched_yield();
       } else {
         cpu_pause();
@@ -138,6 +150,7 @@ class PortLock {
   AsymmetricFence fence_;
   std::atomic_flag hosts_{};
   std::atomic<int> wanted_{0};  ///< host threads at the door
+  std::atomic<bool> closed_{false};
   alignas(kCacheLine) std::atomic<uint32_t> host_in_{0};
   std::atomic<uint64_t> visits_{0};  // written with host_in_, so on its line
   alignas(kCacheLine) std::atomic<uint32_t> proxy_in_{0};

@@ -123,6 +123,10 @@ class ProxySide {
   }
 
   void ignore_failures() noexcept { initiator_.ignore_failures(); }
+  /// Lets no thread step this side any more.
+  void close() noexcept {
+    while (!lock_.try_lock()) sched_yield();
+  }
 
   /// Waits, after the proxy thread's end, until no access of a flush is under way any more, usually some microseconds.
   /// False: this cannot be known.

@@ -72,14 +72,20 @@ void ContextTable::listen(Listener listener) {
 void ContextTable::destroy(PeState& state, shmem_ctx_t handle) noexcept {
   Context* const context = find(handle);
   if (!context) return;
+  const auto value = reinterpret_cast<uintptr_t>(handle);
+  const size_t place = (value & kPlaceMask) - 2;
+  {
+    const std::lock_guard lock(mutex_);
+    // relaxed: handles change under the mutex only.
+    std::atomic<uintptr_t>& present = entry(place).handle;
+    if (present.load(std::memory_order_relaxed) != value) return;  // another thread was faster
+    present.store(0, std::memory_order_relaxed);
+    if (listener_) [[unlikely]]
+      listener_(place, 0, Context{});
+  }
   quiet(state, *context);
   if (context->net) network_->drop_context(context->net);
-  const size_t place = (reinterpret_cast<uintptr_t>(handle) & kPlaceMask) - 2;
   const std::lock_guard lock(mutex_);
-  // relaxed: the mutex passes the entry on to its next user.
-  entry(place).handle.store(0, std::memory_order_relaxed);
-  if (listener_) [[unlikely]]
-    listener_(place, 0, Context{});
   free_.push_back(place);
 }
 
@@ -103,8 +109,11 @@ void ContextTable::destroy_of(PeState& state, shmem_team_t team) noexcept {
            [&](shmem_ctx_t handle, Context&) { destroy(state, handle); });
 }
 
+/// Under the mutex, so that no other thread ends a context meanwhile.
 void ContextTable::quiet_all(PeState& state) noexcept {
-  for_each([](const Context&) { return true; }, [&](shmem_ctx_t, Context& context) { quiet(state, context); });
+  const std::lock_guard lock(mutex_);
+  for (size_t place = 0; place < used_places_; ++place)
+    if (Entry& e = entry(place); e.handle.load(std::memory_order_relaxed) != 0) quiet(state, e.context);
 }
 
 }  // namespace railshmem

@@ -15,7 +15,7 @@ std::atomic<Absence> g_absence{Absence::not_started};
 
 }  // namespace
 
-PeState* g_pe_state = nullptr;
+std::atomic<PeState*> g_pe_state{nullptr};
 
 PeState& find_pe_state(const char* function) noexcept {
   if (is_forked_child()) die_forked_child(function);
@@ -29,7 +29,8 @@ void bind_pe_state(PeState* state) noexcept {
   t_pe_state = state;
 }
 PeState* bound_pe_state() noexcept {
-  return g_pe_state ? g_pe_state : t_pe_state;
+  PeState* const state = g_pe_state.load(std::memory_order_relaxed);
+  return state ? state : t_pe_state;
 }
 void set_absence(Absence absence) noexcept {
   g_absence.store(absence, std::memory_order_relaxed);

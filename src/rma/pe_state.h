@@ -2,6 +2,7 @@
 // What the data path reads about this PE: plain values in a few cache lines, filled by World, constant until finalize.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -67,19 +68,21 @@ struct PeState {
   Lots* lots[2] = {};               ///< in the host heap and in the device heap; null: there are none
   size_t collective_chunk = 0;      ///< bytes of a chunk between nodes; 0: by the size of the call
   LockTurns* lock_turns = nullptr;  ///< only with SHMEM_THREAD_MULTIPLE
+  /// The job has ended: what still waits waits in vain. relaxed: whoever sees it late ends late.
+  std::atomic<bool> ended{false};
 
   int slot(int pe) const noexcept { return slot_of_pe ? slot_of_pe[pe] : pe - first_pe_of_node; }
 };
 
 /// The PE that the calling thread acts for; null before init and after finalize (threads as PEs bind their own).
-/// Constant between init and finalize, so the data path reads it plainly.
-extern PeState* g_pe_state;
+/// relaxed: constant between init and finalize, and atomic for calls that come while another thread finalizes.
+extern std::atomic<PeState*> g_pe_state;
 
 /// Slow path of pe_state(): a PE bound to this thread, or the end of the job with a message naming `function`.
 [[gnu::cold]] PeState& find_pe_state(const char* function) noexcept;
 
 inline PeState& pe_state(const char* function) noexcept {
-  PeState* state = g_pe_state;
+  PeState* state = g_pe_state.load(std::memory_order_relaxed);
   if (state) [[likely]]
     return *state;
   return find_pe_state(function);

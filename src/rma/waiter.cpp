@@ -30,6 +30,10 @@ uint64_t Waiter::look() noexcept {
 }
 
 void Waiter::slow_turn() noexcept {
+  if (state_.ended.load(std::memory_order_relaxed)) [[unlikely]]
+    die("%s was still waiting for %s when another thread of this PE finalized the library; every call must return "
+        "before shmem_finalize is called",
+        what_.function, what_.pe == state_.me ? "another thread" : "other PEs");
   const uint64_t waited = look();
   if (waited < (helping_ ? state_.spin.helping_ns : state_.spin.yield_ns)) {
     yield_cpu(waited);

@@ -15,6 +15,7 @@
 #include "src/base/log.h"
 #include "src/base/printable.h"
 #include "src/base/quantity.h"
+#include "src/base/threads.h"
 #include "src/collective/collectives.h"
 #include "src/collective/control_block.h"
 #include "src/cuda/context_guard.h"
@@ -102,6 +103,16 @@ World::World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options)
 }
 
 World::~World() {
+  finish();
+  // If a later step fails, its message must not ask a Liveness that is gone.
+  state_.liveness = nullptr;
+  state_.observer = nullptr;
+  if (gpu_) stay_for_graphs();
+}
+
+void World::finish() noexcept {
+  if (finished_) return;
+  finished_ = true;
   try {
     if (gpu_) gpu_->stop_executors();  // their calls need the peers
     contexts_->quiet_all(state_);
@@ -112,7 +123,7 @@ World::~World() {
     bootstrap_.barrier();
     if (all_finish_) all_finish_();
     if (gpu_attached_ && options_.publish_view) options_.publish_view(nullptr);
-    if (options_.close_to_calls) close_to_calls();
+    close_to_calls();
   } catch (const std::exception& e) {
     if (all_finish_) all_finish_();  // the function may be about to end this process with another status
     // A peer may need this PE, or have died: the end of the job is no good one.
@@ -122,18 +133,25 @@ World::~World() {
   loss_watch_.reset();
   if (network_) network_->stop();
   if (observer_) publish_observations(*observer_, bootstrap_, network_.get());
-  // If a later step fails, its message must not ask a Liveness that is gone.
-  state_.liveness = nullptr;
-  state_.observer = nullptr;
-  if (gpu_) stay_for_graphs();
 }
 
-/// Other threads must not call the library now. Calls that begin later name this mistake; those that have begun get the
-/// time to end before what they use is taken down.
-void World::close_to_calls() const {
+/// Other threads must not call the library now. Calls that begin later name this mistake, and so do those that wait.
+/// Those on GPU memory get the time to end before it is taken down.
+void World::close_to_calls() noexcept {
   constexpr std::chrono::milliseconds kCallsEnd{2};
-  options_.close_to_calls();
-  if (options_.several_threads_call) std::this_thread::sleep_for(kCallsEnd);
+  state_.ended.store(true, std::memory_order_relaxed);
+  if (options_.close_to_calls) options_.close_to_calls();
+  if (options_.several_threads_call && gpu_) std::this_thread::sleep_for(kCallsEnd);
+}
+
+bool World::may_be_in_use() noexcept {
+  if (!options_.several_threads_call || gpu_) return false;
+  job_watch_.reset();
+  if (!has_other_threads()) return false;
+  if (network_) network_->close();
+  globals_->give_back();
+  heap_->drop_pages();
+  return true;
 }
 
 /// Graphs that captured collectives of a node outlive the World. What their kernels use stays as long as the process,

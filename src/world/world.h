@@ -53,11 +53,20 @@ class World {
  public:
   /// Collective over the PEs of `bootstrap`, which must outlive this. Throws Error.
   World(const Env& env, Bootstrap& bootstrap, const WorldOptions& options);
-  /// Collective: takes down what the constructor set up. Returns when no PE needs this one any more.
+  /// Does finish(), then takes down what the constructor set up.
   ~World();
   World(const World&) = delete;
 
-  /// ~World calls `told` before it takes anything down: when all PEs have come there, or when waiting for them failed.
+  /// Collective: the job ends. Returns when no PE needs this one any more. What calls of other threads still use stays
+  /// until the destructor. Once; ends the process where it fails.
+  void finish() noexcept;
+  /// After finish(): whether other threads may still be inside calls, which end the job with a message once they wait.
+  /// Where they may, everything that such calls cannot harm is given back: rails, threads, global objects, memory
+  /// pages. The rest must stay.
+  bool may_be_in_use() noexcept;
+
+  /// finish() calls `told` before it takes anything down: when all PEs have come there, or when waiting for them
+  /// failed.
   void when_all_finish(std::function<void()> told) { all_finish_ = std::move(told); }
   PeState& state() noexcept { return state_; }
   SymmetricMemory& memory() noexcept { return *memory_; }
@@ -96,7 +105,7 @@ class World {
   size_t host_slot() const noexcept;          ///< of this PE among those of its host
   void attach_together();
   void make_gpu();
-  void close_to_calls() const;
+  void close_to_calls() noexcept;
   void stay_for_graphs() noexcept;
   HeaderLayout header_layout() const;
   void start_network();
@@ -107,6 +116,7 @@ class World {
   Env env_;
   const WorldOptions options_;
   std::function<void()> all_finish_;  ///< see when_all_finish(); may be empty
+  bool finished_ = false;
   Bootstrap& bootstrap_;
   const Choice choice_;
   const HeapChoice heap_choice_;
@@ -128,7 +138,7 @@ class World {
   const std::unique_ptr<LateCopiers> copiers_ = std::make_unique<LateCopiers>();
   std::unique_ptr<SharedGlobals> globals_;
   std::unique_ptr<Network> network_;
-  std::string proxy_place_;                ///< for describe(); empty: the proxy threads run where the PE does
+  std::string proxy_place_;              ///< for describe(); empty: the proxy threads run where the PE does
   std::unique_ptr<JobWatch> job_watch_;    ///< null in jobs of one PE, and where PEs are threads
   std::unique_ptr<LossWatch> loss_watch_;  ///< null without a network, or where a death ends the job
   std::unique_ptr<LockTurns> lock_turns_;

@@ -2,11 +2,8 @@
 //
 // One mistake, named by the first argument, made by PE 1 (or by the only PE); the library must end the job and say why.
 // A mistake that goes unnoticed ends with status 3, which no test accepts.
-#include <pthread.h>
-#include <sched.h>
 #include <shmem.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,30 +195,6 @@ static int too_large(void) {
   return block == NULL ? 0 : kUnnoticed;
 }
 
-static void* put_for_ever(void* started) {
-  for (long i = 0;; ++i) {
-    shmem_long_p(&global_word, i, 0);
-    atomic_store((atomic_int*)started, 1);
-  }
-  return NULL;
-}
-/// A thread of PE 1 goes on while the library ends.
-static int call_during_finalize(void) {
-  static atomic_int started;
-  int provided;
-  shmem_finalize();
-  if (shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided) != 0) return kTooLate;
-  pthread_t thread;
-  if (shmem_my_pe() == 1) {
-    if (pthread_create(&thread, NULL, put_for_ever, &started) != 0) return kTooLate;
-    while (!atomic_load(&started)) sched_yield();
-  }
-  const int me = shmem_my_pe();
-  shmem_finalize();
-  if (me == 1) pause();  // until that thread has ended the job
-  return 0;
-}
-
 /// Ends the connections of the tcp bootstrap, as a network does that fails.
 static void disconnect_from_peers(void) {
   shmem_barrier_all();
@@ -272,7 +245,6 @@ int main(int argc, char** argv) {
     if (me == 0) shmem_long_wait_until(&global_word, SHMEM_CMP_EQ, 1);
     for (;;) shmem_long_atomic_add(&global_word, 2, 0);  // PE 0 has always something to do for others
   }
-  if (strcmp(what, "call_during_finalize") == 0) return call_during_finalize();
   if (strcmp(what, "end_disconnected") == 0) {
     disconnect_from_peers();
     shmem_finalize();

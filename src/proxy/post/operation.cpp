@@ -77,4 +77,10 @@ void die_rail_failed(const std::string& rail, int error, const std::string& deta
       advice("look for an earlier message of another PE, or check this host's network interface").c_str());
 }
 
+void die_too_late(const Operation* operation) noexcept {
+  die("%s was still under way when another thread of this PE finalized the library; every call must return before "
+      "shmem_finalize is called",
+      operation ? describe(*operation).c_str() : "a call that uses the network");
+}
+
 }  // namespace railshmem

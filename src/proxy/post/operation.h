@@ -25,5 +25,8 @@ std::string describe(const Operation& operation);
 [[noreturn, gnu::cold]] void die_failed(const Operation& operation, const std::string& rail, int error) noexcept;
 /// The rail reported an error without saying for which operation; `detail` names what was in flight.
 [[noreturn, gnu::cold]] void die_rail_failed(const std::string& rail, int error, const std::string& detail) noexcept;
+/// A thread of this PE was still in a call, or came to one, after another had closed the network in shmem_finalize.
+/// `operation` is what it waited for; null: it waits for the endpoint.
+[[noreturn, gnu::cold]] void die_too_late(const Operation* operation = nullptr) noexcept;
 
 }  // namespace railshmem
