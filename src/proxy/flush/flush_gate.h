@@ -61,7 +61,7 @@ class FlushGate {
 
   /// Says nothing of any data: whether a rail is alive, or what was executed.
   static bool passes(const std::byte* bytes) noexcept {
-    const MessageKind kind = read_message<MessageHeader>(bytes).kind;
+    const MessageKind kind = read_header(bytes).kind;
     return kind == MessageKind::ping || kind == MessageKind::inquiry || kind == MessageKind::card;
   }
 

@@ -192,4 +192,28 @@ noexcept {
   return message;
 }
 
+/// Reads one field: read_at<uint64_t>(bytes + offsetof(AmoMessage, offset)). A copy of a struct in pieces of 16 bytes
+/// would wait for the stores of whoever has just written it in smaller ones.
+template <class T>
+T read_at(const std::byte* from) noexcept {
+  T field;
+  std::memcpy(&field, from, sizeof field);
+  return field;
+}
+
+/// The header, of which only those fields are loaded that the caller uses.
+[[gnu::always_inline]] inline MessageHeader read_header(const std::byte* bytes) noexcept {
+  return {read_at<MessageKind>(bytes + offsetof(MessageHeader, kind)),
+          read_at<uint8_t>(bytes + offsetof(MessageHeader, op)),
+          read_at<uint8_t>(bytes + offsetof(MessageHeader, width)),
+          read_at<Answer>(bytes + offsetof(MessageHeader, answer)),
+          read_at<Port>(bytes + offsetof(MessageHeader, port)),
+          read_at<SegmentId>(bytes + offsetof(MessageHeader, segment)),
+          read_at<uint16_t>(bytes + offsetof(MessageHeader, nonce_high)),
+          read_at<int32_t>(bytes + offsetof(MessageHeader, pe)),
+          read_at<uint32_t>(bytes + offsetof(MessageHeader, cell)),
+          read_at<uint32_t>(bytes + offsetof(MessageHeader, sequence)),
+          read_at<uint32_t>(bytes + offsetof(MessageHeader, nonce_low))};
+}
+
 }  // namespace railshmem

@@ -61,7 +61,7 @@ constexpr uint16_t kAnyWidth = 1u << 0 | kEitherWord;
 
 /// By MessageKind.
 inline constexpr std::array<MessageShape, kMessageKinds> kShapes = {{
-    {sizeof(AmoMessage), false, kAmoOps, kAcknowledge | kReply, kEitherWord},
+    {sizeof(AmoMessage), true, kAmoOps, kAcknowledge | kReply, kEitherWord},
     {sizeof(PutSignalMessage), false, kSignalOps, kAcknowledge, kWord},
     {sizeof(SignalMessage), true, kSignalOps, kAcknowledge, kWord},
     {sizeof(FlagMessage), true, 1, kNoAnswer | kAcknowledge, kWord},
@@ -79,6 +79,14 @@ inline constexpr std::array<MessageShape, kMessageKinds> kShapes = {{
     {sizeof(AccountMessage), true, 1, kAnyAnswer, kAnyWidth},
 }};
 
+/// The length that settles it; 0: a closer look does.
+inline constexpr std::array<uint8_t, kMessageKinds> kWholeLengths = [] {
+  std::array<uint8_t, kMessageKinds> lengths{};
+  for (size_t kind = 0; kind < kMessageKinds; ++kind)
+    if (kShapes[kind].is_whole) lengths[kind] = static_cast<uint8_t>(kShapes[kind].nbytes);
+  return lengths;
+}();
+
 inline bool is_segment(SegmentId id) noexcept {
   return static_cast<size_t>(id) < kSegments;
 }
@@ -91,15 +99,46 @@ inline Flaw check_staged(const StagedMessage& m, size_t nbytes) noexcept {
   return m.brings_signal > puts || !signal_exists ? Flaw::field : Flaw::none;
 }
 
-/// Lengths and fields beyond those that kShapes limits.
-inline Flaw check_rest(const MessageRules& rules, const MessageHeader& h, const std::byte* bytes,
-                       size_t nbytes) noexcept {
+/// The place in kCombinations of four fields that are all below 16, 16, 16 and 4. Widths are multiples of 4.
+constexpr size_t combination(MessageKind kind, uint8_t op, uint8_t width, Answer answer) noexcept {
+  return static_cast<size_t>(kind) | size_t{op} << 4 | size_t{width} >> 2 << 8 | static_cast<size_t>(answer) << 10;
+}
+/// Bits of the four fields that no field of a message has.
+constexpr unsigned excess(MessageKind kind, uint8_t op, uint8_t width, Answer answer) noexcept {
+  return ((static_cast<unsigned>(kind) | op) & 0xf0u) | (width & 0xf3u) | (static_cast<unsigned>(answer) & 0xfcu);
+}
+/// A bit for each combination of kind, op, width and answer that exists: what kShapes says, and that an atomic
+/// operation is replied to where it fetches.
+inline constexpr std::array<uint64_t, 64> kCombinations = [] {
+  std::array<uint64_t, 64> bits{};
+  for (size_t kind = 0; kind < kMessageKinds; ++kind)
+    for (uint8_t op = 0; op < kShapes[kind].ops; ++op)
+      for (const uint8_t width : {0, 4, 8})
+        for (const Answer answer : {Answer::none, Answer::acknowledge, Answer::reply}) {
+          if (!(kShapes[kind].widths >> width & 1) || !(kShapes[kind].answers & bit(answer))) continue;
+          const auto k = static_cast<MessageKind>(kind);
+          if (k == MessageKind::amo && amo_fetches(static_cast<AmoOp>(op)) != (answer == Answer::reply)) continue;
+          const size_t at = combination(k, op, width, answer);
+          bits[at / 64] |= uint64_t{1} << at % 64;
+        }
+  return bits;
+}();
+static_assert(kMessageKinds <= 16 && kAmoOps <= 16, "combination() has 4 bits for each");
+
+inline bool fields_exist(const MessageHeader& h) noexcept {
+  if (excess(h.kind, h.op, h.width, h.answer) != 0) return false;
+  const size_t at = combination(h.kind, h.op, h.width, h.answer);
+  return kCombinations[at / 64] >> at % 64 & 1;
+}
+
+/// Length and fields beyond kCombinations, of a message whose length alone does not settle it.
+[[gnu::noinline]] inline Flaw check_rest(const MessageRules& rules, const std::byte* bytes, size_t nbytes) noexcept {
+  const auto h = read_message<MessageHeader>(bytes);
   const auto fits = [](bool all) { return all ? Flaw::none : Flaw::length; };
-  const size_t beyond = nbytes - kShapes[static_cast<size_t>(h.kind)].nbytes;
+  const MessageShape& shape = kShapes[static_cast<size_t>(h.kind)];
+  if (nbytes < shape.nbytes || shape.is_whole) return Flaw::length;
+  const size_t beyond = nbytes - shape.nbytes;
   switch (h.kind) {
-    case MessageKind::amo:
-      if (beyond != 0) return Flaw::length;
-      return amo_fetches(static_cast<AmoOp>(h.op)) == (h.answer == Answer::reply) ? Flaw::none : Flaw::field;
     case MessageKind::put_signal: {
       const auto m = read_message<PutSignalMessage>(bytes);
       if (!is_segment(m.data_segment)) return Flaw::field;
@@ -129,27 +168,34 @@ inline Flaw check_rest(const MessageRules& rules, const MessageHeader& h, const 
   }
 }
 
-}  // namespace message_check
-
-/// The first flaw that shows without the state of an operation. After `none` the message may be read as its kind says:
-/// its structs and its payload are there, and its fields have values that exist.
-[[nodiscard]] inline Flaw check_message(const MessageRules& rules, const std::byte* bytes, size_t nbytes) noexcept {
-  if (nbytes < sizeof(MessageHeader) || nbytes > kMaxMessage) return Flaw::length;
+/// Which flaw it is that check_message() has seen in the header.
+[[gnu::cold, gnu::noinline]] inline Flaw flaw_of_header(const MessageRules& rules, const std::byte* bytes,
+                                                        size_t nbytes) noexcept {
   const auto h = read_message<MessageHeader>(bytes);
   if (h.nonce() != rules.nonce) return Flaw::nonce;
   if (static_cast<size_t>(h.kind) >= kMessageKinds) return Flaw::kind;
-  // A negative number is a large one here.
   if (static_cast<uint32_t>(h.pe) >= rules.npes || static_cast<uint32_t>(h.port) >= rules.ports) return Flaw::sender;
-  const MessageShape& shape = message_check::kShapes[static_cast<size_t>(h.kind)];
-  if (nbytes < shape.nbytes) return Flaw::length;
-  // One branch for all, none of which ever fails among PEs of the job.
-  const bool exists = (h.op < shape.ops) & (h.width < 16) & ((shape.widths >> (h.width & 15) & 1) != 0) &
-                      (static_cast<uint8_t>(h.answer) < 8) &
-                      ((shape.answers >> (static_cast<uint8_t>(h.answer) & 7) & 1) != 0) &
-                      message_check::is_segment(h.segment);
-  if (!exists) return Flaw::field;
-  if (shape.is_whole) return nbytes == shape.nbytes ? Flaw::none : Flaw::length;
-  return message_check::check_rest(rules, h, bytes, nbytes);
+  const MessageShape& shape = kShapes[static_cast<size_t>(h.kind)];
+  return nbytes < shape.nbytes || (shape.is_whole && nbytes != shape.nbytes) ? Flaw::length : Flaw::field;
+}
+
+}  // namespace message_check
+
+/// The first flaw that shows without the state of an operation. After `none` the message may be read as its kind says:
+/// its structs and its payload are there, and its fields have values that exist. Most messages leave at the first
+/// return of `none`, whose branches are never taken among PEs of the job.
+[[nodiscard]] inline Flaw check_message(const MessageRules& rules, const std::byte* bytes, size_t nbytes) noexcept {
+  if (nbytes < sizeof(MessageHeader) || nbytes > kMaxMessage) [[unlikely]]
+    return Flaw::length;
+  const MessageHeader h = read_header(bytes);
+  // A negative number of a PE is a large one here.
+  if (h.nonce() != rules.nonce || static_cast<uint32_t>(h.pe) >= rules.npes ||
+      static_cast<uint32_t>(h.port) >= rules.ports || !message_check::is_segment(h.segment) ||
+      !message_check::fields_exist(h)) [[unlikely]]
+    return message_check::flaw_of_header(rules, bytes, nbytes);
+  if (nbytes == message_check::kWholeLengths[static_cast<size_t>(h.kind)]) [[likely]]
+    return Flaw::none;
+  return message_check::check_rest(rules, bytes, nbytes);
 }
 
 }  // namespace railshmem

@@ -420,7 +420,7 @@ class Initiator {
   void take_message(const RailEvent& event, size_t r, OnRequest&& on_request) noexcept {
     Flaw flaw = check_message(rules_, event.bytes, event.nbytes);
     if (flaw == Flaw::none) [[likely]] {
-      if (is_request(read_message<MessageHeader>(event.bytes).kind)) return on_request(r, event.bytes, event.nbytes);
+      if (is_request(read_header(event.bytes).kind)) return on_request(r, event.bytes, event.nbytes);
       flaw = take_answer(event, r);
     }
     if (flaw != Flaw::none) [[unlikely]]

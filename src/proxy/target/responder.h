@@ -43,10 +43,7 @@ class Responder {
   /// only collected; flush() sends them, with one acknowledgement per source. Updates of staged words are collected
   /// too; flush() executes them all together.
   void execute(size_t r, const std::byte* bytes, size_t nbytes) noexcept {
-    const auto header = read_message<MessageHeader>(bytes);
-    Flaw flaw = memory_.check(header, bytes);
-    if (flaw == Flaw::none) [[likely]]
-      flaw = take(r, header, bytes, nbytes);
+    const Flaw flaw = jobs_ ? take_beside_jobs(r, bytes) : take(r, bytes, nbytes);
     if (flaw != Flaw::none) [[unlikely]]
       initiator_.refuse(r, flaw, bytes, nbytes);
   }
@@ -74,7 +71,52 @@ class Responder {
  private:
   static constexpr size_t kMaxTries = 64;  // a few microseconds; then the rails should be reaped again
 
-  Flaw take(size_t r, const MessageHeader& header, const std::byte* bytes, size_t nbytes) noexcept {
+  /// Where rails reach all memory: requests are executed at once. One switch for all that is to be known of a kind.
+  Flaw take(size_t r, const std::byte* bytes, size_t nbytes) noexcept {
+    const MessageHeader header = read_header(bytes);
+    switch (header.kind) {
+      case MessageKind::amo: {
+        std::byte* const word = memory_.find_word(header.segment, offset_at<AmoMessage>(bytes), header.width);
+        if (word == nullptr) [[unlikely]]
+          return Flaw::place;
+        return take_numbered(r, header, 8, [&] { return TargetMemory::amo(word, header, bytes); });
+      }
+      case MessageKind::signal: {
+        std::byte* const word = memory_.find_word(header.segment, offset_at<SignalMessage>(bytes), 8);
+        if (word == nullptr) [[unlikely]]
+          return Flaw::place;
+        return take_numbered(r, header, 8, [&] {
+          execute_signal(reinterpret_cast<uint64_t*>(word), static_cast<SignalOp>(header.op),
+                         read_at<uint64_t>(bytes + offsetof(SignalMessage, value)));
+          return uint64_t{0};
+        });
+      }
+      case MessageKind::flag: {
+        std::byte* const word = memory_.find_word(header.segment, offset_at<FlagMessage>(bytes), 8);
+        if (word == nullptr) [[unlikely]]
+          return Flaw::place;
+        return take_numbered(r, header, 8, [&] {
+          raise_flag(reinterpret_cast<uint64_t*>(word), read_at<uint64_t>(bytes + offsetof(FlagMessage, value)));
+          return uint64_t{0};
+        });
+      }
+      default:
+        return take_other(r, bytes, nbytes);
+    }
+  }
+  template <class M>
+  static uint64_t offset_at(const std::byte* bytes) noexcept {
+    return read_at<uint64_t>(bytes + offsetof(M, offset));
+  }
+  [[gnu::noinline]] Flaw take_other(size_t r, const std::byte* bytes, size_t nbytes) noexcept {
+    const auto header = read_message<MessageHeader>(bytes);
+    if (const Flaw flaw = memory_.check(header, bytes); flaw != Flaw::none) return flaw;
+    if (header.kind != MessageKind::put_signal) return take_plain(r, header, bytes);
+    return take_numbered(r, header, nbytes - sizeof(PutSignalMessage), [&] { return execute(header, bytes); });
+  }
+
+  /// What has no number, and gets. The message has passed TargetMemory::check().
+  Flaw take_plain(size_t r, const MessageHeader& header, const std::byte* bytes) noexcept {
     const Endpoint from{header.pe, header.port};
     switch (header.kind) {
       case MessageKind::ping:
@@ -89,12 +131,8 @@ class Responder {
         learn(from, read_message<CardMessage>(bytes), bytes);
         answers_.pong(from, r);
         return Flaw::none;
-      case MessageKind::get:
-        if (jobs_) [[unlikely]]
-          execute_words();
-        return take_get(r, from, read_message<GetMessage>(bytes));
       default:
-        return take_numbered(r, from, header, bytes, nbytes);
+        return take_get(r, from, read_message<GetMessage>(bytes));
     }
   }
 
@@ -104,30 +142,43 @@ class Responder {
     return Flaw::none;
   }
 
-  Flaw take_numbered(size_t r, Endpoint from, const MessageHeader& header, const std::byte* bytes,
-                     size_t nbytes) noexcept {
+  /// Where some memory is staged.
+  [[gnu::noinline]] Flaw take_beside_jobs(size_t r, const std::byte* bytes) noexcept {
+    const auto header = read_message<MessageHeader>(bytes);
+    if (const Flaw flaw = memory_.check(header, bytes); flaw != Flaw::none) return flaw;
+    const MessageKind kind = header.kind;
+    if (kind == MessageKind::get) execute_words();
+    if (kind == MessageKind::ping || kind == MessageKind::inquiry || kind == MessageKind::card ||
+        kind == MessageKind::get)
+      return take_plain(r, header, bytes);
+    const Endpoint from{header.pe, header.port};
+    const bool numbered = header.answer != Answer::none;
+    if (numbered && inbox_.look(from, header.sequence) == Inbox::Arrival::impossible) return Flaw::sequence;
+    if (is_for_staged_word(header) && collect(r, from, header, bytes)) return Flaw::none;
+    execute_words();  // in the order of arrival
+    if (is_staged(header, bytes)) return stage(r, from, header, bytes);
+    const size_t carried = kind == MessageKind::put_signal ? read_message<PutSignalMessage>(bytes).nbytes : 8;
+    return take_numbered(r, header, carried, [&] { return execute(header, bytes); });
+  }
+
+  /// `run` executes the request, and returns the old value of an atomic operation.
+  template <class Run>
+  [[gnu::always_inline]] Flaw take_numbered(size_t r, const MessageHeader& header, size_t carried, Run&& run) noexcept {
+    const Endpoint from{header.pe, header.port};
     Inbox::Arrival arrival = Inbox::Arrival::first;  // of a request that is not numbered
-    if (jobs_) [[unlikely]] {
-      const bool numbered = header.answer != Answer::none;
-      if (numbered && inbox_.look(from, header.sequence) == Inbox::Arrival::impossible) return Flaw::sequence;
-      if (is_for_staged_word(header) && collect(r, from, header, bytes)) return Flaw::none;
-      execute_words();  // in the order of arrival
-      if (is_staged(header, bytes)) return stage(r, from, header, bytes);
-    }
     if (header.answer != Answer::none) arrival = inbox_.note(from, header.sequence);
     if (arrival == Inbox::Arrival::impossible) return Flaw::sequence;
     const uint64_t began = observer_ ? observer_->ticks() : 0;
     uint64_t old = 0;
     if (arrival == Inbox::Arrival::first) {
-      old = execute(header, bytes);
+      old = run();
       if (header.answer == Answer::reply) inbox_.keep_value(from, header.sequence, old);
     } else if (header.answer == Answer::reply) {
       old = inbox_.value(from, header.sequence);
     }
     owe(header, from, r, old);
     if (observer_) [[unlikely]]
-      record(header.kind, began, header.kind == MessageKind::put_signal ? nbytes - sizeof(PutSignalMessage) : 8,
-             header.pe);
+      record(header.kind, began, carried, header.pe);
     return Flaw::none;
   }
 
@@ -203,7 +254,7 @@ class Responder {
   uint64_t execute(const MessageHeader& header, const std::byte* bytes) noexcept {
     switch (header.kind) {
       case MessageKind::amo:
-        return memory_.amo(read_message<AmoMessage>(bytes));
+        return memory_.amo(header, bytes);
       case MessageKind::signal: {
         const auto message = read_message<SignalMessage>(bytes);
         memory_.signal(header.segment, message.offset, static_cast<SignalOp>(header.op), message.value);

@@ -65,13 +65,23 @@ class TargetMemory {
     return is_staged(id) ? staging_->area.data() + offset : place(id, offset);
   }
 
-  uint64_t amo(const AmoMessage& message) const noexcept {
-    const MessageHeader& header = message.header;
-    const AmoOp op = static_cast<AmoOp>(header.op);
+  /// The address of a word, or null where this PE has none there. `width` is 4 or 8.
+  std::byte* find_word(SegmentId id, uint64_t offset, size_t width) const noexcept {
+    return has_word(id, offset, width) ? place(id, offset) : nullptr;
+  }
+
+  /// The update of an AmoMessage at `bytes`; returns the old value.
+  static uint64_t amo(std::byte* word, const MessageHeader& header, const std::byte* bytes) noexcept {
+    const auto op = static_cast<AmoOp>(header.op);
+    const auto operand = read_at<uint64_t>(bytes + offsetof(AmoMessage, operand));
+    const auto compare = read_at<uint64_t>(bytes + offsetof(AmoMessage, compare));
     if (header.width == 4)
-      return execute_amo(word<uint32_t>(header.segment, message.offset), op, static_cast<uint32_t>(message.operand),
-                         static_cast<uint32_t>(message.compare));
-    return execute_amo(word<uint64_t>(header.segment, message.offset), op, message.operand, message.compare);
+      return execute_amo(reinterpret_cast<uint32_t*>(word), op, static_cast<uint32_t>(operand),
+                         static_cast<uint32_t>(compare));
+    return execute_amo(reinterpret_cast<uint64_t*>(word), op, operand, compare);
+  }
+  uint64_t amo(const MessageHeader& header, const std::byte* bytes) const noexcept {
+    return amo(place(header.segment, read_at<uint64_t>(bytes + offsetof(AmoMessage, offset))), header, bytes);
   }
 
   void signal(SegmentId id, uint64_t offset, SignalOp op, uint64_t value) const noexcept {
@@ -117,7 +127,7 @@ class TargetMemory {
     return within(segments_[static_cast<size_t>(id)].nbytes, offset, nbytes);
   }
   bool has_word(SegmentId id, uint64_t offset, size_t width) const noexcept {
-    return has(id, offset, width) && reinterpret_cast<uintptr_t>(place(id, offset)) % width == 0;
+    return has(id, offset, width) && (reinterpret_cast<uintptr_t>(place(id, offset)) & (width - 1)) == 0;
   }
   bool exposes(SegmentId id, uint64_t offset, uint64_t nbytes) const noexcept {
     if (!is_staged(id)) [[likely]]
