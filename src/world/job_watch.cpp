@@ -18,6 +18,7 @@ namespace {
 
 /// The end of a process of this host is no news of the bootstrap's: it is looked for.
 constexpr double kLongestPeriod = 1;
+constexpr double kSurvivorsPeriod = 0.02;  // a look is a system call for each peer of this host
 
 bool is_readable(const UniqueFd& fd) noexcept {
   pollfd one{fd.get(), POLLIN, 0};
@@ -26,8 +27,12 @@ bool is_readable(const UniqueFd& fd) noexcept {
 
 }  // namespace
 
-JobWatch::JobWatch(Bootstrap& bootstrap, Liveness& liveness, double patience_s)
-    : bootstrap_(bootstrap), liveness_(liveness), patience_s_(patience_s), stop_(UniqueFd(eventfd(0, EFD_CLOEXEC))) {
+JobWatch::JobWatch(Bootstrap& bootstrap, Liveness& liveness, double patience_s, Network* survivor)
+    : bootstrap_(bootstrap),
+      liveness_(liveness),
+      patience_s_(patience_s),
+      survivor_(survivor),
+      stop_(UniqueFd(eventfd(0, EFD_CLOEXEC))) {
   check_errno(static_cast<bool>(stop_), "eventfd");
   thread_ = start_thread("the watch over the job", [this] { run(); });
 }
@@ -42,11 +47,13 @@ void JobWatch::run() noexcept {
   block_signals();
   using Clock = std::chrono::steady_clock;
   const std::chrono::duration<double> patience(patience_s_);
-  const double period = patience_s_ > 0 ? std::min(kLongestPeriod, patience_s_ / 4) : kLongestPeriod;
+  double period = survivor_ ? kSurvivorsPeriod : kLongestPeriod;
+  if (patience_s_ > 0) period = std::min(period, patience_s_ / 4);
   Clock::time_point dead_since{};
   while (!is_readable(stop_)) {
     bootstrap_.await_news(stop_.get(), static_cast<int>(std::ceil(period * 1e3)));
     liveness_.heed_end();
+    if (survivor_) tell_losses();
     if (patience_s_ <= 0) continue;
     const auto death = liveness_.dead_peer();
     if (!death) continue;
@@ -56,6 +63,15 @@ void JobWatch::run() noexcept {
       die("%s, and %.1f s later this PE still runs: it computes on, or its network library hangs (a larger "
           "SHMEM_TIMEOUT waits longer); see that PE's own output",
           death->c_str(), patience_s_);
+  }
+}
+
+void JobWatch::tell_losses() {
+  for (const int pe : liveness_.dead_pes()) {
+    if (std::find(lost_.begin(), lost_.end(), pe) != lost_.end()) continue;
+    lost_.push_back(pe);
+    log_warn("PE %d has died; this PE goes on without it (SHMEM_SURVIVE), and what kernels put there is dropped", pe);
+    survivor_->lose_peer(pe);
   }
 }
 

@@ -130,7 +130,6 @@ void World::finish() noexcept {
     die("shmem_finalize: %s", e.what());
   }
   if (gpu_) gpu_->stop_watch();
-  loss_watch_.reset();
   if (network_) network_->stop();
   if (observer_) publish_observations(*observer_, bootstrap_, network_.get());
 }
@@ -422,9 +421,8 @@ void World::fill_state() {
   state_.liveness = liveness_.get();
   state_.calls_compared = env_.check;
   if (state_.npes > 1 && !options_.pes_are_threads)
-    job_watch_ = std::make_unique<JobWatch>(bootstrap_, *liveness_, env_.survive ? 0 : env_.timeout_s);
-  if (network_ && !options_.pes_are_threads && env_.survive)
-    loss_watch_ = std::make_unique<LossWatch>(*liveness_, *network_, state_.me);
+    job_watch_ = std::make_unique<JobWatch>(bootstrap_, *liveness_, env_.survive ? 0 : env_.timeout_s,
+                                            env_.survive ? network_.get() : nullptr);
   if (options_.several_threads_call) lock_turns_ = std::make_unique<LockTurns>(state_, kLockClaimed);
   state_.lock_turns = lock_turns_.get();
 }

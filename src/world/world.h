@@ -30,7 +30,6 @@
 #include "src/world/heap_size.h"
 #include "src/world/identity.h"
 #include "src/world/job_watch.h"
-#include "src/world/loss_watch.h"
 #include "src/world/symmetric_memory.h"
 #include "src/world/teams.h"
 #include "src/world/user_buffers.h"
@@ -139,8 +138,7 @@ class World {
   std::unique_ptr<SharedGlobals> globals_;
   std::unique_ptr<Network> network_;
   std::string proxy_place_;              ///< for describe(); empty: the proxy threads run where the PE does
-  std::unique_ptr<JobWatch> job_watch_;    ///< null in jobs of one PE, and where PEs are threads
-  std::unique_ptr<LossWatch> loss_watch_;  ///< null without a network, or where a death ends the job
+  std::unique_ptr<JobWatch> job_watch_;  ///< null in jobs of one PE, and where PEs are threads
   std::unique_ptr<LockTurns> lock_turns_;
   PeState state_;
   UserBuffers user_buffers_{state_};
