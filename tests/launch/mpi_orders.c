@@ -15,27 +15,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { kWrong = 4, kWords = 1 << 18 };
+#include "need_job.h"
 
-static long word;
+enum { kWords = 1 << 18 };
+
 static long words[kWords];
-
-static void need(int right, const char* what) {
-  if (right) return;
-  fprintf(stderr, "wrong: %s (PE %d of %d)\n", what, shmem_my_pe(), shmem_n_pes());
-  _exit(kWrong);
-}
-
-/// The library's job has `npes` PEs, this one is `pe`, and puts arrive.
-static void need_job(int pe, int npes, const char* what) {
-  need(shmem_my_pe() == pe && shmem_n_pes() == npes, what);
-  word = -1;
-  shmem_barrier_all();
-  shmem_long_p(&word, pe, (pe + 1) % npes);
-  shmem_barrier_all();
-  need(word == (pe + npes - 1) % npes, what);
-  shmem_barrier_all();
-}
 
 static int start_on(MPI_Comm* comm) {
   shmemx_init_attr_t attr = SHMEMX_INIT_ATTR_INITIALIZER;

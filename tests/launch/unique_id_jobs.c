@@ -10,16 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { kWrong = 4, kNoFile = 5, kProcesses = 4 };
+#include "need_job.h"
+
+enum { kNoFile = 5, kProcesses = 4 };
 
 static const char* folder;
-static long word;
-
-static void need(int right, const char* what) {
-  if (right) return;
-  fprintf(stderr, "wrong: %s\n", what);
-  _exit(kWrong);
-}
 
 /// The id of a job, which the one process that makes it hands to the others through a file.
 static shmemx_uniqueid_t id_of(const char* job, int maker) {
@@ -48,16 +43,6 @@ static int start(shmemx_uniqueid_t id, int pe, int npes) {
   shmemx_init_attr_t attr;
   need(shmemx_set_attr_uniqueid_args(pe, npes, &id, &attr) == 0, "shmemx_set_attr_uniqueid_args");
   return shmemx_init_attr(SHMEMX_INIT_WITH_UNIQUEID, &attr);
-}
-
-static void need_job(int pe, int npes, const char* what) {
-  need(shmem_my_pe() == pe && shmem_n_pes() == npes, what);
-  word = -1;
-  shmem_barrier_all();
-  shmem_long_p(&word, pe, (pe + 1) % npes);
-  shmem_barrier_all();
-  need(word == (pe + npes - 1) % npes, what);
-  shmem_barrier_all();
 }
 
 static void one_job(shmemx_uniqueid_t id, int pe, int npes, const char* what) {
