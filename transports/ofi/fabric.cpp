@@ -6,9 +6,11 @@
 
 #include "src/base/error.h"
 #include "src/base/limit.h"
+#include "src/base/log.h"
 #include "transports/ofi/card.h"
 #include "transports/ofi/hints.h"
 #include "transports/ofi/pairing.h"
+#include "transports/ofi/quirks.h"
 
 namespace railshmem::ofi {
 namespace {
@@ -49,6 +51,11 @@ Fabric::Fabric(const NetworkConfig& config)
       extents_(
           std::make_unique<DeviceExtents>(nics_.front().gpu_way, ports_with(config.env->proxy_threads), nics_.size())),
       ports_(ports_with(config.env->proxy_threads)) {
+  if (const std::string harm = exposure_of(*nics_.front().info); pe_ == 0 && !harm.empty())
+    log_warn(
+        "provider %s: any process that reaches its ports can %s; use it for tests only, or set "
+        "SHMEM_OFI_PROVIDER=tcp (docs/security.md)",
+        nics_.front().provider(), harm.c_str());
   for (const Nic& nic : nics_) {
     links_.push_back(LinkState::of(nic.facts));
     for (size_t port = 0; port < ports_.size(); ++port)
