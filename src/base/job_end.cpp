@@ -41,6 +41,16 @@ std::atomic<int> g_status{kAbortStatus};
 enum class Exit : uint8_t { not_by_us, exiting, exiting_and_tells };
 std::atomic<Exit> g_exit{Exit::not_by_us};
 
+/// exit() by two threads at once is undefined before glibc 2.41, where the second one waits for the first. Whose exit()
+/// it is: the one that the program has begun, whose handlers are running, or that of the thread that ends the process.
+enum class Exiting : uint8_t { nobody, program, ender };
+std::atomic<Exiting> g_exiting{Exiting::nobody};
+
+bool takes_exit(Exiting who) noexcept {
+  Exiting before = Exiting::nobody;
+  return g_exiting.compare_exchange_strong(before, who, std::memory_order_relaxed) || before == who;
+}
+
 void leave_now(int) {
   _exit(g_status.load(std::memory_order_relaxed));
 }
@@ -137,7 +147,8 @@ void begin(int status) noexcept {
   tidy(cause);
   g_exit.store(kills ? Exit::exiting_and_tells : Exit::exiting, std::memory_order_relaxed);
   end_within(kExitSeconds);
-  std::exit(status);
+  if (takes_exit(Exiting::ender)) std::exit(status);
+  for (;;) pause();  // the program's exit() comes to finish_exit()
 }
 
 [[noreturn]] void end_by_flush(int status, const char* why, EndHooks::Cause cause) noexcept {
@@ -185,7 +196,11 @@ bool this_thread_ends() noexcept {
 }
 
 void wait_for_the_end() noexcept {
-  for (int i = 0; i < kPausesForOthers && g_exit.load(std::memory_order_relaxed) == Exit::not_by_us && !t_ending; ++i)
+  if (t_ending) return;
+  const bool mine = takes_exit(Exiting::program);
+  // Not mine: the other thread is in exit() already, or waits there for this one (glibc 2.41 and newer).
+  const int pauses = mine ? kPausesForOthers : kPausesForProgram;
+  for (int i = 0; i < pauses && (!mine || g_exit.load(std::memory_order_relaxed) == Exit::not_by_us); ++i)
     nanosleep(&kPause, nullptr);
 }
 

@@ -39,7 +39,8 @@ void claim_the_end() noexcept;
 /// Whether some thread has passed claim_the_end(), and whether it was this one.
 bool end_is_claimed() noexcept;
 bool this_thread_ends() noexcept;
-/// For a process that exits while one of its threads ends the job: returns when that thread runs exit handlers, too.
+/// For a process that exits while one of its threads ends the job: returns when that thread leaves the rest to this
+/// exit().
 void wait_for_the_end() noexcept;
 
 /// The ways of ending this process. docs/architecture.md has the sequence and its deadlines.
