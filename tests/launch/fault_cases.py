@@ -14,6 +14,8 @@ from launch_support import (BIN, FAKE_SSH, ID_PROBE, OSHRUN, PROBE, Case, Job, e
 class Oshrun(Case):
     def test_missing_program(self):
         self.expect(oshrun("-n", 2, "no-such-program"), 127, "cannot start 'no-such-program': No such file")
+        result = oshrun("-n", 2, "")
+        self.expect(result, 127, "cannot start '': No such file or directory\n")
 
     def test_program_of_this_folder_without_its_dot(self):
         with tempfile.TemporaryDirectory() as folder:

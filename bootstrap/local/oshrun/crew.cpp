@@ -83,7 +83,7 @@ CannotStart Crew::why_not(int pe, const Child& child) const {
   const std::string here = "./" + program;
   // Launchers find programs by PATH, as shells do.
   const bool meant_here =
-      child.error == ENOENT && program.find('/') == std::string::npos &&
+      child.error == ENOENT && !program.empty() && program.find('/') == std::string::npos &&
       access((order_.directory.empty() ? here : order_.directory + "/" + program).c_str(), X_OK) == 0;
   return {text("cannot start '%s': %s%s", program.c_str(), reason,
                meant_here ? text(" in PATH; did you mean %s?", here.c_str()).c_str() : ""),
