@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/base/address_owner.h"
 
+#include <gnu/libc-version.h>
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <memory>
 #include <thread>
 
@@ -26,9 +26,10 @@ TEST(AddressOwner, TellsWhatAnAddressBelongsTo) {
 }
 
 TEST(AddressOwner, NamesTheSharedLibrary) {
-  const AddressOwner owner = find_owner(reinterpret_cast<const void*>(&std::fflush));
+  // No sanitizer has one of its own.
+  const AddressOwner owner = find_owner(reinterpret_cast<const void*>(&gnu_get_libc_version));
   // A program that is not position-independent may have the function's address in itself.
-  if (owner.kind != Owner::library) GTEST_SKIP() << "fflush has an address in the executable";
+  if (owner.kind != Owner::library) GTEST_SKIP() << "the function has an address in the executable";
   EXPECT_EQ(owner.library.rfind("libc.so", 0), 0u) << owner.library;
 }
 
