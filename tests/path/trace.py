@@ -22,6 +22,8 @@ def file_of(frame):
     """
     where = frame.find_sal().symtab
     file = os.path.realpath(where.fullname() if where else gdb.current_progspace().solib_name(frame.pc()) or PROGRAM)
+    if generated := re.search(r"/generated/((?:src|include)/.*)", file):  # of the build folder
+        return generated[1]
     return file[len(ROOT):] if file.startswith(ROOT) else None
 
 
