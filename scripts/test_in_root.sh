@@ -180,6 +180,10 @@ inside() {
     ' inside "$root" "$cached" "$suite" "$@"
 }
 
+inside true </dev/null >"$logs/enter.log" 2>&1 || {
+  tail -n 5 "$logs/enter.log" >&2
+  refuse "$root cannot be entered: mounts or namespaces are not allowed here"
+}
 if [ -n "$shell" ]; then
   inside exec bash
   exit
