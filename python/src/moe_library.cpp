@@ -48,7 +48,7 @@ bool is_kept_like(const std::string& core_path, const std::string& path) {
   return may_write(core, found.st_gid) || ((top.st_mode & S_ISVTX) == 0 && may_write(top, found.st_gid));
 }
 
-/// Places beside the core, the first one first, and what the loader knows.
+/// Places beside the core, the first one first, and what the loader knows. `why`: what was refused.
 std::vector<std::string> places(const std::string& core, std::string& why) {
   const std::string folder = folder_of(core);
   std::vector<std::string> found;
@@ -61,7 +61,7 @@ std::vector<std::string> places(const std::string& core, std::string& why) {
     else
       why = text(file, " is not loaded: another user than those of librailshmem.so can write to it or to its folder");
   }
-  found.emplace_back(kName);
+  if (why.empty()) found.emplace_back(kName);  // the loader could find the very file that was refused
   return found;
 }
 
