@@ -18,7 +18,7 @@
 namespace railshmem::oshrun {
 namespace {
 
-/// Bytes of a file, of which nothing is believed.
+/// Bytes of a file that may be damaged: each read checks its offset.
 struct Image {
   std::span<const std::byte> bytes;
 
