@@ -110,8 +110,11 @@ void Enrolment::notice_arrival(Arrival arrival) {
   } catch (const Error& e) {
     return lobby_.turned_away(arrival.from, e.what());
   }
-  // Closing sends it on to the next port.
-  if (key != meeting_.key) return lobby_.turned_away(arrival.from, "it belongs to another job");
+  if (key != meeting_.key) {
+    // Closing sends it on to the next port. Jobs of one host meet this way all the time, so that is not worth a line.
+    turned_away_ = text("PE %d (%s) of another job, or with another MASTER_PORT", pe, who.c_str());
+    return;
+  }
   arrival.stream.push(noticed, std::move(arrival.proof));
   if (pe > 0 && pe < meeting_.npes) look_after(members_[static_cast<size_t>(pe)]);
   const std::string wrong = objection(pe, npes, who);

@@ -12,6 +12,11 @@ namespace {
 constexpr const char* kRemedy =
     "start the program with torchrun, or set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT for every PE";
 
+/// Jobs of one host look for a free port in ranges that may overlap: the first port tells them apart.
+tcp::Key key_of_port(int first_port) noexcept {
+  return {static_cast<uint8_t>(first_port), static_cast<uint8_t>(first_port >> 8)};
+}
+
 }  // namespace
 
 std::unique_ptr<Bootstrap> make_tcp_bootstrap(const Env& env) {
@@ -25,6 +30,7 @@ std::unique_ptr<Bootstrap> make_tcp_bootstrap(const Env& env) {
   meeting.first_port = need_number("MASTER_PORT", 1, 65535, "tcp", kRemedy);
   meeting.nports =
       static_cast<int>(std::clamp<uint64_t>(env.tcp_ports, 1, 65536 - static_cast<uint64_t>(meeting.first_port)));
+  meeting.key = key_of_port(meeting.first_port);
   meeting.timeout_s = env.timeout_s;
   meeting.interface = env.tcp_interface;
   meeting.secret = tcp::secret_of(env);

@@ -7,7 +7,7 @@
 
 namespace railshmem::tcp {
 
-/// Tells jobs apart; all zero when the meeting point comes from MASTER_ADDR, or when a secret does it.
+/// Tells jobs apart: random for a unique id, MASTER_PORT where the meeting point comes from MASTER_ADDR.
 using Key = std::array<uint8_t, 16>;
 
 /// A number that is used once, so that no proof serves twice.

@@ -46,7 +46,7 @@ class Strangers(Case):
         return struct.pack("<IIQ", 0x4c494152, kind, len(payload) if nbytes is None else nbytes) + payload
 
     def claim(self, pe=1, npes=2, who=b"host node1, pid 4711", version=4):
-        return (bytes(16) + struct.pack("<iiBH", pe, npes, version, 4711) + bytes(16) + struct.pack("<I", len(who)) + who)
+        return (struct.pack("<H14xiiBH16xI", self.port, pe, npes, version, 4711, len(who)) + who)
 
     def enrolment(self, **fields):
         return self.frame(self.ENROLL, bytes(33) + self.claim(**fields))
@@ -156,6 +156,24 @@ class Strangers(Case):
             impatient.sendall(self.enrolment())
             self.answer(impatient)
         self.forms(root)
+
+    def test_jobs_with_neighbouring_ports_form(self):
+        # The first port of this job is in use, and PE 0 of another job listens at the second one.
+        other = self.start_root()
+        with socket.socket() as silent:
+            silent.bind(("127.0.0.1", self.port - 1))
+            silent.listen()
+            for result in tcp(2, port=self.port - 1):
+                self.expect(result, 0)
+                self.assertEqual(result.err, "", str(result))
+        for result in self.forms(other):
+            self.assertEqual(result.err, "", str(result))
+
+    def test_wrong_master_port_is_named(self):
+        root = self.start_root(SHMEM_TIMEOUT=3)
+        results = wait_all([root, self.member(MASTER_PORT=self.port - 1)])
+        self.expect(results[0], 4, "PE 1 of 2 did not connect", "Turned away was: PE 1 (", "another MASTER_PORT", within=15)
+        self.expect(results[1], 4, "PE 1 could not reach PE 0", within=15)
 
     def test_who_does_not_say_that_it_is_here_takes_no_place(self):
         root = self.start_root()

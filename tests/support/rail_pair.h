@@ -17,6 +17,7 @@
 
 #include "src/base/cpu.h"
 #include "src/plugin/rail.h"
+#include "tests/support/patience.h"
 
 namespace railshmem::testing_support {
 
@@ -39,7 +40,7 @@ class Pages {
 };
 
 inline constexpr size_t kHeapBytes = size_t{9} << 20;
-inline constexpr auto kPatience = std::chrono::seconds(20);  // far above anything but a hang
+using test::kPatience;
 
 /// Calls `done` until it is true; throws when that takes longer than kPatience.
 template <class Done>

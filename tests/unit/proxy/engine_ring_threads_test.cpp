@@ -16,6 +16,7 @@
 #include "include/shmem/device/wait.h"
 #include "tests/support/cabled_engine.h"
 #include "tests/support/late_copier.h"
+#include "tests/support/patience.h"
 #include "tests/support/tickets.h"
 #include "transports/loopback/fabric.h"
 
@@ -114,7 +115,6 @@ class Block {
   std::vector<uint64_t> tickets;
 
  private:
-  static constexpr auto kPatience = 60s;  // of a machine under load
   static constexpr uint64_t kPatienceNs = std::chrono::nanoseconds(kPatience).count();
   enum class Way : uint8_t { put_signal, fenced_word, fenced_amo, over_all_rings };
 

@@ -13,6 +13,7 @@
 
 #include "tests/support/cabled_engine.h"
 #include "tests/support/host_calls.h"
+#include "tests/support/patience.h"
 
 namespace railshmem::test {
 namespace {
@@ -49,8 +50,6 @@ class RailOutages {
   }
 
  private:
-  static constexpr auto kSoon = 20s;  // far above anything but a hang; a few hundred milliseconds are usual
-
   uint64_t random(uint64_t n) { return random_() % n; }
   void pass(uint64_t most_ms) { std::this_thread::sleep_for(std::chrono::microseconds(random(1000 * most_ms))); }
   void some_traffic() { traffic_.store(static_cast<Traffic>(random(3))); }
@@ -106,7 +105,7 @@ class RailOutages {
         const uint64_t before = cables_.writes(from, to, r);
         while (cables_.writes(from, to, r) < before + 10) {
           std::this_thread::sleep_for(1ms);
-          if (Clock::now() - back < kSoon) continue;
+          if (Clock::now() - back < kPatience) continue;
           ADD_FAILURE() << "outage " << outage_ << ": rail " << r << " from PE " << from << " to PE " << to
                         << " is not used though its cable is back";
           return;

@@ -26,7 +26,7 @@ class SilentJob {
   explicit SilentJob(size_t rails)
       : rails_(rails),
         cables_(2, rails),
-        job_(cabled_with(cables_, {}), {.timeout_s = 20, .tuning = hasty()}),
+        job_(cabled_with(cables_, {}), {.tuning = hasty()}),
         context_(job_.engine(0).make_context()),
         source_(filled(0, 1, kSilentBytes)) {
     for (int pe = 0; pe < 2; ++pe) {

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "tests/support/flush_rig.h"
+#include "tests/support/patience.h"
 
 namespace railshmem::test {
 namespace {
@@ -19,10 +20,10 @@ Tuning hasty() {
   return tuning;
 }
 
-/// Passes in which the rails of `alive` do all that is asked of them, until `done()`; false after some seconds.
+/// Passes in which the rails of `alive` do all that is asked of them, until `done()`; false where it hangs.
 template <class Done>
 bool live(FlushRig& f, RailMask alive, Done&& done) {
-  const auto until = steady_clock::now() + 10s;
+  const auto until = steady_clock::now() + kPatience;
   while (!done()) {
     if (steady_clock::now() > until) return false;
     f.pass();

@@ -11,6 +11,7 @@
 
 #include "src/plugin/rail_keeper.h"
 #include "tests/support/issue.h"
+#include "tests/support/patience.h"
 #include "tests/support/scripted_rail.h"
 
 namespace railshmem::test {
@@ -57,7 +58,7 @@ class PathLife : public testing::Test {
   void poll() {
     initiator_->poll([](size_t, const std::byte*, size_t) {});
   }
-  bool poll_until(const std::function<bool()>& done, Clock::duration at_most = 10s) {
+  bool poll_until(const std::function<bool()>& done, Clock::duration at_most = kPatience) {
     for (const auto end = Clock::now() + at_most; Clock::now() < end;) {
       poll();
       if (done()) return true;
