@@ -46,7 +46,7 @@ float* own_memory(size_t n) {
   return memory;
 }
 
-/// The collectives of a step, both in place: a PE's shard lies where it belongs among all parameters.
+/// The collectives of a step, both in place: a PE's shard is where it belongs among all parameters.
 void describe_collectives(Pe& pe) {
   const size_t mine = static_cast<size_t>(shmem_my_pe()) * pe.shard;
   shmemx_coll_t coll = SHMEMX_COLL_INITIALIZER;  // among all PEs

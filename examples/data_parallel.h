@@ -15,7 +15,7 @@ using example::blocks;
 using example::noise;
 
 constexpr int kInputs = 32;  // of the model: a thread keeps the weights of an output in registers
-// With at least four samples for each input, the curvature of the loss lies between 0.2 and 2.5. There this rate and
+// With at least four samples for each input, the curvature of the loss is between 0.2 and 2.5. There this rate and
 // momentum about halve the squared distance to the true weights in each step. Twice the rate would diverge, so that a
 // sum in place of the average is found out.
 constexpr float kRate = 0.9F, kMomentum = 0.5F;

@@ -47,7 +47,7 @@ typedef struct CUlib_st* shmemx_culibrary_t;
 /// Hints of shmem_malloc_with_hints for memory of GPUs, beside the standard's (or-able). The program promises how
 /// atomic operations and signals update the words of the block. With NODE_ONLY or SET_ONLY, kernels update words of
 /// their node by themselves even in jobs of several nodes; an update from another node that is no SET ends the job.
-/// OUTSIDE_ONLY changes nothing where the block lies: every block may be updated from other nodes. A heap in host
+/// OUTSIDE_ONLY changes nothing where the block is: every block may be updated from other nodes. A heap in host
 /// memory needs no promise. See docs/memory_model.md.
 #define SHMEMX_MALLOC_NODE_ONLY (1L << 16)     ///< updates by PEs of the owner's node only; other PEs only SET
 #define SHMEMX_MALLOC_OUTSIDE_ONLY (1L << 17)  ///< updates by PEs of other nodes only

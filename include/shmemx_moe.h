@@ -126,7 +126,7 @@ typedef struct {
   int x_type;                     ///< `type`, or SHMEMX_DATATYPE_FLOAT8_E4M3. Equal on all members, as `words` is
   int words;                      ///< of each token: 0 to the configuration's
   const void* x;                  ///< [tokens][hidden] of x_type
-  const void* x_words;            ///< [tokens][words], or NULL where there are none
+  const void* x_words;            ///< [tokens][words], or NULL if none exist
   void* rows;                     ///< result: [room][hidden] of x_type, first those of member 0's tokens in their order
   void* row_words;                ///< result: [room][words]
   int32_t* sources;               ///< result, or NULL: [room], each row's token's number at its member

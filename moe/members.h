@@ -9,7 +9,7 @@
 
 namespace railshmem::moe {
 
-/// Throws Error where the team is none of this PE's.
+/// Throws Error where this PE has no such team.
 void check_team(shmem_team_t team);
 /// Where a team's members are. Throws Error for a team whose members on a node do not map each other's GPU memory.
 shmemx_topology_t place_of(shmem_team_t team);

@@ -67,12 +67,12 @@ struct DriverCalls {
 #undef CALL
 };
 
-/// The driver of this process. Throws Error where there is none, or one that is too old.
+/// The driver of this process. Throws Error if none exists or if it is too old.
 const DriverCalls& driver();
 
 /// Throws Error that names the call where the driver refuses it.
 void must(Result result, const char* call);
-/// Whether what the stream is given goes into a graph. Throws Error where the stream is none.
+/// Whether what the stream is given goes into a graph. Throws Error where the stream is invalid.
 bool is_captured(Stream stream);
 /// Appends the operations to the stream, in order.
 void give_words(std::span<WordOp> ops, Stream stream);

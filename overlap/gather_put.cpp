@@ -25,7 +25,7 @@ void push(const Gathering& call, const Piece& piece) {
 }  // namespace
 
 /// All own pieces are given before the stream waits for another member's: were these waits and the copies in one queue
-/// of the hardware, two members would wait for each other for ever. Only the first copy is given before the product of
+/// of the hardware, two members would wait for each other forever. Only the first copy is given before the product of
 /// own rows, which so begins without waiting for the CPU.
 void put_and_multiply(Gathering& call) {
   const State& state = call.state;

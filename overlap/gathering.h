@@ -33,7 +33,7 @@ class Gathering {
   uint64_t* arrived(int in, int from, size_t number) const noexcept {
     return state.workspace.of(in).arrived + static_cast<size_t>(from) * cut.pieces + number;
   }
-  /// Where member k has what lies at `here` on this one. Throws Error that names the field where k is not reached.
+  /// Where member k has what is at `here` on this one. Throws Error that names the field where k is not reached.
   std::byte* at_member(const char* field, const void* here, int k) const;
 
   /// Finds the algorithms of all products. Throws Error where one is missing; nothing has happened yet.

@@ -77,7 +77,7 @@ void tell_come(const State& state, Stream stream);
 void gather_and_multiply(State& state, const Gemm& gemm, Stream stream);
 void multiply_and_scatter(State& state, const Gemm& gemm, Stream stream);
 
-/// How the rows of a member are cut in this call. Throws Error where the stream is none.
+/// How the rows of a member are cut in this call. Throws Error where the stream is invalid.
 Cut cut_of(const State& state, const Gemm& gemm, Stream stream);
 Shape shape_of(const State& state, const Gemm& gemm) noexcept;
 

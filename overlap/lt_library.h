@@ -62,7 +62,7 @@ struct Calls {
                      size_t nbytes, shmemx_stream_t);
 };
 
-/// libcublasLt.so.13 or .12. Throws Error where there is none, and says what to do.
+/// libcublasLt.so.13 or .12. Throws Error if none exists, and says what to do.
 const Calls& library();
 /// Throws Error with the status's name.
 void must(Status status, const char* call);

@@ -32,7 +32,7 @@ class LtProduct {
   explicit LtProduct(const ProductKey& key);
 
   const ProductKey& key() const noexcept { return key_; }
-  /// What cuBLASLt's heuristic proposes, the best first: one or more, `most` at most. Throws Error where there is none.
+  /// What cuBLASLt's heuristic proposes, the best first: one or more, `most` at most. Throws Error if none exists.
   std::vector<lt::Algorithm> candidates(lt::Handle handle, size_t room_nbytes, size_t most) const;
   /// Whether an algorithm that was found elsewhere can compute the product here.
   bool fits(lt::Handle handle, const lt::Algorithm& algorithm, size_t room_nbytes) const;
@@ -52,7 +52,7 @@ class LtProduct {
   template <class T>
   void set(lt::OperationField field, const T& value) const;
   void describe();
-  /// Null where there is none.
+  /// Null if none exists.
   void set_scales(const float* a_scale, const float* b_scale) const;
 
   ProductKey key_;

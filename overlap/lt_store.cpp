@@ -58,7 +58,7 @@ bool parse(std::string_view line, std::string& product, lt::Algorithm& algorithm
   return line_of(product, algorithm) == line;
 }
 
-/// All of a file; empty where there is none. Algorithms decide which code the GPU runs, so another user's are refused.
+/// All of a file; empty if none exists. Algorithms decide which code the GPU runs, so another user's are refused.
 std::string content_of(const std::string& path) {
   const TrustedFile file = open_trusted(path, O_RDONLY);
   if (!file.fd && file.error != 0) return {};

@@ -88,7 +88,7 @@ size_t suggested_pieces(Way way, const Shape& shape) noexcept {
   if (product < kMeeting) return 0;
   if (way == Way::scatter)
     return shape.nodes > 1 ? std::min(kMostOfScatter, most_pieces(rows, shape.n, 4)) : pieces_of_scatter(shape);
-  // What nothing hides of the gather is the time by which the first piece is later than the own rows' product.
+  // Exposed time of the gather = arrival of the first piece - time of the product of the local rows.
   if (kMeeting + copy <= product) return 1;
   const double pieces = copy / std::max(product - kMeeting, kMeeting);
   return std::min(static_cast<size_t>(std::min(pieces, static_cast<double>(kMostPieces))) + 1,

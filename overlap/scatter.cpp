@@ -147,7 +147,7 @@ class Scatter {
   }
 
   /// Waits for the piece of all others. This member's own piece leaves before: a graph does not promise that two
-  /// branches run at once, and two members that each wait first would wait for ever.
+  /// branches run at once, and two members that each wait first would wait forever.
   void receive(size_t p, size_t row, size_t nrows) {
     const Stream adding = state_.lanes.adding();
     const size_t lanes = std::min(others(), Lanes::kCopying);

@@ -14,7 +14,7 @@ if [ "${1:-}" = --check ]; then
 fi
 tool=${CLANG_FORMAT:-$(command -v clang-format-14 || command -v clang-format || true)}
 if [ -z "$tool" ] || ! "$tool" --version | grep -q 'version 14\.'; then
-  echo "SKIPPED: no clang-format 14 (the package clang-format-14; where there is none: pip install clang-format==14.0.6)"
+  echo "SKIPPED: no clang-format 14 (the package clang-format-14, or pip install clang-format==14.0.6)"
   exit 77
 fi
 if [ $# -eq 0 ]; then

@@ -5,7 +5,7 @@
 #   scripts/fuzz.sh --build                   only builds (build/fuzz)
 #   scripts/fuzz.sh --run BUILD SECONDS TARGET  one target of that build, as ctest runs it
 #   scripts/fuzz.sh --pack FILE.tar.gz        builds, and packs the targets and their inputs for a machine without clang: there, run.sh
-# CXX names a clang of version 16 or newer with libFuzzer (Debian: clang-19 and libclang-rt-19-dev). Exit 77: there is none.
+# CXX names a clang of version 16 or newer with libFuzzer (Debian: clang-19 and libclang-rt-19-dev). Exit 77: no such clang.
 # Inputs that reach new code are kept in build/fuzz/corpus, so the next run begins with them. An input that fails is kept in
 # build/fuzz/crashes: tests/README.md says how it becomes a test.
 set -uo pipefail

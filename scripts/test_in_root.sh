@@ -208,7 +208,7 @@ if [ "$only" != quickstart ]; then
   part test scripts/test.sh "${test_options[@]}"
   cp "$tree"/build/logs/* "$logs/" 2>/dev/null || true
   names=$(awk '/^The following tests FAILED:/ { failed = 1; next } /^Errors|^$/ { failed = 0 }
-    failed { sub(/^[ \t]*[0-9]+ - /, ""); print }' "$tree"/build/logs/*.ctest 2>/dev/null | sort -u) || true # there are none where packages could not be installed
+    failed { sub(/^[ \t]*[0-9]+ - /, ""); print }' "$tree"/build/logs/*.ctest 2>/dev/null | sort -u) || true # none exist where packages could not be installed
   [ -z "$names" ] || {
     say "failed there:"
     echo "$names"

@@ -36,7 +36,7 @@ Address any_address(int family, int port) noexcept;
 /// All addresses of a host name; throws Error naming `variable`, where the name comes from.
 std::vector<Address> resolve(const std::string& host, int port, const char* variable);
 /// Addresses of this host's interfaces that are up, loopback last. A name picks one interface; throws Error listing
-/// the interfaces when there is none of that name.
+/// the interfaces if none has that name.
 std::vector<Address> interface_addresses(const std::string& interface);
 /// This end of a connected or bound socket.
 Address local_address(int fd);

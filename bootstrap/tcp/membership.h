@@ -13,10 +13,10 @@ struct Seat {
   Address parent_address;
 };
 
-/// Throws Error when it is none of a job of `npes` PEs.
+/// Throws Error when it is not a PE of a job of `npes` PEs.
 Seat read_seat(const Bytes& payload, int npes);
 
-/// The PE that greets as a child in the tree of this key; -1 when it is none.
+/// The PE that greets as a child in the tree of this key; -1 when it is not one.
 int child_named_in(const Bytes& claim, const Key& tree_key) noexcept;
 
 }  // namespace railshmem::tcp

@@ -12,7 +12,7 @@ namespace railshmem::tcp {
 UniqueFd listen_on(const Address& address) noexcept;
 /// A connected socket; none, with errno set, when nobody answers in time.
 UniqueFd connect_to(const Address& address, Deadline deadline) noexcept;
-/// The next connection that waits; none when there is none.
+/// The next connection that waits; empty if none waits.
 UniqueFd accept_from(int listener) noexcept;
 
 }  // namespace railshmem::tcp

@@ -75,8 +75,8 @@ typedef struct {
   size_t nelems;                 ///< elements, see SHMEMX_COLL_*
   const void* source;            ///< NULL where `sources` is given, and on other members than a broadcast's root
   void* dest;                    ///< NULL where `dests` is given
-  const void* const* sources;    ///< list form: block k of source lies at sources[k]; else NULL
-  void* const* dests;            ///< list form: block k of dest lies at dests[k]; else NULL
+  const void* const* sources;    ///< list form: block k of source is at sources[k]; else NULL
+  void* const* dests;            ///< list form: block k of dest is at dests[k]; else NULL
   const size_t* source_counts;   ///< all-to-all with counts: elements for each member,
   const size_t* source_offsets;  ///< and where they begin in source, in elements
   const size_t* dest_counts;     ///< elements from each member,

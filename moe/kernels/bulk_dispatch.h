@@ -30,7 +30,7 @@ class BulkDispatch {
   RAILSHMEM_KERNEL BulkDispatch(const BulkDispatchCall& call, const MyPart& part)
       : call_(call), part_(part), units_(static_cast<uint32_t>(part_.shape().hidden) * call.element_nbytes / kUnit) {}
 
-  /// Where a token lies: its channels, and the words that travel with it.
+  /// Where a token is: its channels, and the words that travel with it.
   struct Place {
     Unit* units;
     uint32_t* words;

@@ -35,7 +35,7 @@ class FarFewPartOf : public Base {
     return Base::template mine<T>(offset);
   }
 
-  // Where a token lies. At other nodes and from there it goes by its slot.
+  // Where a token is. At other nodes and from there it goes by its slot.
   RAILSHMEM_KERNEL uint32_t number_of_token(uint64_t epoch, int32_t s, uint32_t t) const {
     return is_near(s) ? t : *mine<uint32_t>(far_.row(epoch, s, t) + far_.number_in_row());
   }
@@ -198,7 +198,7 @@ class FarFewPartOf : public Base {
     put(s, far_.sums(me(), first), far_.packed_sums(box(s), first), rows * far_.sum_nbytes(),
         far_.sums_word(me(), chunk), ChunkWord::of(number, rows));
   }
-  /// With masks: there are none, because the source is masked. The whole block.
+  /// With masks: no rows, because the source is masked. The whole block.
   RAILSHMEM_KERNEL void skip_summed(int32_t s, uint32_t slot, uint32_t tokens) const {
     if (is_near(s) || thread() != 0) return;
     const uint32_t chunk = slot / far_.sums_chunk_rows();

@@ -18,7 +18,7 @@ template <uint32_t kCount>
 struct Taken {
   uint64_t data[kCount], word[kCount];  ///< of a packet: 8 bytes, and its number above 6 bytes
 
-  /// at(i): where the i-th one lies.
+  /// at(i): where the i-th one is.
   template <class At>
   RAILSHMEM_KERNEL void load(const At& at) {
     RAILSHMEM_UNROLL
@@ -69,7 +69,7 @@ struct Pair {
     if (2 * lane < threads::warp_size() && first + 2 * lane < end)
       store_packet(to + 2 * Layout::plane_of(pairs) + first / 2 + lane, odd << 32 | even, 0, number);
   }
-  /// Where packet k of pair i lies.
+  /// Where packet k of pair i is.
   RAILSHMEM_KERNEL static const Packet* place(const Packet* packets, uint32_t pairs, uint32_t i, uint32_t k) {
     return packets + k * Layout::plane_of(pairs) + (k < kUnits ? i : i / 2);
   }
@@ -90,7 +90,7 @@ struct Pair {
 };
 
 /// Fills places of packets. The whole block, before it tells the counts. It is given nothing of which it would need the
-/// address: a Part of which there is one lies in memory, and each look at it costs time.
+/// address: the only Part is in memory, and each look at it costs time.
 RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline void fill(Places some, Places others) {
   some.fill();
   others.fill();

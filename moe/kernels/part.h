@@ -155,7 +155,7 @@ class Part {
 
   /// Whether the member is on this node, so that it gets packets.
   RAILSHMEM_KERNEL static bool is_near(int32_t) { return true; }
-  // Where a token lies. Members on other nodes have other places, see FarFewPart.
+  // Where a token is. Members on other nodes have other places, see FarFewPart.
   /// What source s calls the token.
   RAILSHMEM_KERNEL uint32_t number_of_token(uint64_t, int32_t, uint32_t t) const { return t; }
   /// Sums for source s's token, and those that member m has made for a token of this one.

@@ -51,7 +51,7 @@ def measured(given, before):
 
 
 def baseline(path, commit):
-    """(what it is called, {row name: Row}) of all committed runs on one commit; None where there are none."""
+    """(what it is called, {row name: Row}) of all committed runs on one commit; None if none exist."""
     runs = store.runs(store.committed(path), path)
     if commit and not any(run["commit"].startswith(commit) for run, _ in runs):
         raise jobs.Stopped(f"{path.relative_to(store.ROOT)} has no committed run of {commit}")

@@ -85,7 +85,7 @@ def runs(text, where):
 
 
 def committed(path):
-    """The file as HEAD has it: a run that is not committed yet is no baseline. Where there is no repository, as it lies there."""
+    """The file as HEAD has it: a run that is not committed yet is no baseline. Without a repository: the file itself."""
     if not git("rev-parse", "HEAD"):
         return path.read_text(encoding="utf-8") if path.exists() else ""
     return git("show", f"HEAD:{path.relative_to(ROOT)}")

@@ -33,7 +33,7 @@ struct Register {
   explicit Register(const Bench& bench);
 };
 
-/// Null when there is none of that name.
+/// Null if none has that name.
 const Bench* find_bench(std::string_view name);
 /// The text of --list: benches by name, then the floors.
 std::string list_benches();

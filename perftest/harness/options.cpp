@@ -114,7 +114,7 @@ std::vector<uint64_t> sweep(const Options& options, const Range& fallback) {
   if (!options.min_bytes && !options.max_bytes && fallback.low == fallback.high) return {fallback.low};
   uint64_t low = options.min_bytes.value_or(fallback.low);
   uint64_t high = options.max_bytes.value_or(fallback.high);
-  // Only one bound was given, and it lies beyond the bench's other bound: the given one counts.
+  // Only one bound was given, and it is beyond the bench's other bound: the given one counts.
   if (low > high) (options.min_bytes ? high : low) = options.min_bytes ? low : high;
   std::vector<uint64_t> sizes;
   for (uint64_t size = low; size < high; size *= 2) sizes.push_back(size);

@@ -5,7 +5,7 @@ from railshmem._places import PACKAGE
 
 
 def info() -> dict[str, object]:
-    """Returns what the library is and where it lies, and, where it runs, this PE's place in the job. Local.
+    """Returns what the library is and where it is, and, where it runs, this PE's place in the job. Local.
 
     Keys: version, build (type and compiler), package (folder), initialized, and after init() pe and n_pes.
     """

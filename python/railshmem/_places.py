@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the installation lies that the package brings: for C, C++ and CUDA programs."""
+"""Where the package has its installation: for C, C++ and CUDA programs."""
 import pathlib
 
 PACKAGE = pathlib.Path(__file__).parent

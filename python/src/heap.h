@@ -30,13 +30,13 @@ uintptr_t allocate_on_device(const char* function, size_t nbytes, const std::str
 /// forget_blocks() does not name it.
 void keep_block(uintptr_t begin);
 
-/// Whether all of the array lies in one block that was not freed.
+/// Whether all of the array is in one block that was not freed.
 bool is_symmetric(const Array& array);
 
 /// Frees the block that begins where the array begins; collective. ValueError where none does.
 void free_array(const char* function, nanobind::handle object);
 
-/// ValueError unless all of the array lies in one block that was not freed.
+/// ValueError unless all of the array is in one block that was not freed.
 void require_symmetric(const char* function, const Array& array);
 
 /// A memoryview, of at least a byte, of the bytes of PE pe that this array is at. RuntimeError where they are not

@@ -31,7 +31,7 @@ struct MoeLibrary {
 };
 
 /// Opens the library at the first call: the one beside librailshmem.so, or in the folder moe there (a build tree), or
-/// the one that the loader finds. Needs the GIL. FileNotFoundError where there is none; RuntimeError where it is of
+/// the one that the loader finds. Needs the GIL. FileNotFoundError if none exists; RuntimeError where it is of
 /// another version.
 const MoeLibrary& moe_library(const char* function);
 

@@ -16,7 +16,7 @@ struct Operation {
   int value;         ///< SHMEMX_OP_
 };
 
-/// The operation of this name, a Python string. ValueError where there is none, or where a factor is given to another
+/// The operation of this name, a Python string. ValueError if none exists, or where a factor is given to another
 /// one than "premul"; TypeError where it makes no sense with the element type of the array.
 const Operation& operation_of(const char* function, nanobind::handle name, const std::optional<double>& factor,
                               const Array& array);

@@ -87,7 +87,7 @@ void signal_op(const char* function, nanobind::handle word, nanobind::handle val
 }
 
 /// Of elements that begin `offset` elements behind source on PE pe; they may end where this PE's source has ended, but
-/// not behind the block in which it lies.
+/// not behind the block in which it is.
 void get_at(const char* function, nanobind::handle to, nanobind::handle from, size_t offset, int pe) {
   require_running(function);
   require_pe(function, pe);

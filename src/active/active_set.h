@@ -44,7 +44,7 @@ struct ActiveSet {
 /// Words of pSync by what they count. Every (word, round) has one sender, or counts arrivals from all.
 enum class SyncWord : int { round = 0, arrived = 31, fell = 32 };
 
-/// Where a word lies in the array: words of successive rounds lie in cache lines of their own.
+/// Where a word is in the array: words of successive rounds lie in cache lines of their own.
 constexpr int sync_index(SyncWord word, int round = 0) noexcept {
   const int number = static_cast<int>(word) + round;
   return number % 8 * 8 + number / 8;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// shmemx_coll_on_stream: what comes at run time is checked, and becomes a collective of the library's.
+// shmemx_coll_on_stream: checks the arguments, and makes a collective of the library's from them.
 #include "shmem/coll.h"
 
 #include <algorithm>
@@ -220,7 +220,7 @@ bool is_empty(const Coll& coll) {
   return coll.kind != CollKind::alltoallv && coll.nbytes == 0;
 }
 
-/// Plans of this job's GPUs. Throws Error where there are none.
+/// Plans of this job's GPUs. Throws Error if none exist.
 NodeCollectives& plans_of(const Coll& coll) {
   World& world = job::world(coll.function);
   if (!world.streams()) throw Error(world.why_no_streams());

@@ -52,7 +52,7 @@ unsigned version_of(const cuda::Driver& driver, const ViewPlace& place) {
   return version;
 }
 
-/// Throws Error when there is none.
+/// Throws Error if none exists.
 cuda::Context current_context(const cuda::Driver& driver) {
   cuda::Context context = nullptr;
   if (driver.get_context(&context) != cuda::kSuccess || context == nullptr)

@@ -25,10 +25,10 @@ bool running() noexcept;
 bool has_run() noexcept;
 int thread_level() noexcept;
 
-/// The running World; ends the job with a message naming `function` when there is none.
+/// The running World; ends the job with a message naming `function` if none exists.
 World& world(const char* function) noexcept;
 
-/// world() for calls that report by a status: throws Error when there is none.
+/// world() for calls that report by a status: throws Error if none exists.
 World& must_run(const char* function);
 
 /// Ends every PE with `status`.

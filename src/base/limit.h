@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Limits of time as users give them: seconds, where 0 means that there is none.
+// Limits of time as users give them: seconds, where 0 means no limit.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ namespace railshmem {
 struct Addressee {
   MailAddress address;
   std::string name;          ///< for errors: "PE 3"
-  uint64_t patience_ns = 0;  ///< kNoLimitNs: for ever
+  uint64_t patience_ns = 0;  ///< kNoLimitNs: forever
   /// Why nobody will answer any more, as a sentence; empty while the addressee lives. Asked every 20 ms. May be empty.
   std::function<std::optional<std::string>()> death = {};
 };

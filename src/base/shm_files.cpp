@@ -25,7 +25,7 @@ struct Maker {
   uint64_t since_ns = 0;
 };
 
-/// Reads a number and the character behind it; false when there is none.
+/// Reads a number and the character behind it; false if none exists.
 template <class Number>
 bool take(std::string_view& rest, int base, char end, Number& number) noexcept {
   const char* last = rest.data() + rest.size();

@@ -32,7 +32,7 @@ class Channel {
 
   Ring& ring() noexcept { return ring_; }
 
-  /// The next command; nothing when there is none or when the watermark's window is full of unfinished ones.
+  /// The next command; nothing if none exists or when the watermark's window is full of unfinished ones.
   std::optional<Command> peek() noexcept;
   /// Decodes it; false: nothing, and `command` is as it was.
   bool peek(Command& command) noexcept {

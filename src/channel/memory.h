@@ -12,7 +12,7 @@ namespace railshmem {
 
 /// Slots for the data of puts and gets. Producers store into those of puts, and a Channel hands them back.
 struct PayloadMemory {
-  std::byte* slots = nullptr;  ///< small ones, large ones, those of gets, aligned to a cache line; null: there are none
+  std::byte* slots = nullptr;  ///< small ones, large ones, those of gets, aligned to a cache line; null: no slots
   PayloadLine* producer = nullptr;
   uint32_t log2_large = 0;
 
@@ -39,7 +39,7 @@ struct ChannelMemory {
   PayloadMemory payloads = {};
 };
 
-/// Plain aligned host memory: producers are threads of this process. Throws Error when there is none.
+/// Plain aligned host memory: producers are threads of this process. Throws Error if none exists.
 ChannelMemory host_channel_memory(uint32_t log2_slots);
 
 }  // namespace railshmem

@@ -13,7 +13,7 @@ struct ActiveArguments {
   const void* source = nullptr;
   size_t nelems = 0;
   size_t element = 0;
-  int root = -1;            ///< -1: there is none
+  int root = -1;            ///< -1: the call has no root
   bool same_nelems = true;  ///< for all members
   InPlace in_place = InPlace::forbidden;
 };

@@ -15,7 +15,7 @@ Announcements::Announcements(Team& team, const char* function, const void* sourc
   // A member that passes on another's line must know its length, so over the network all lines have one length.
   const bool one_node = team.nodes.one_node();
   const size_t used = !one_node ? sizeof mine : offsetof(Announcement, data) + (mine.is_short() ? nbytes : 0);
-  // The payloads of this exchange's lines are the places of the blocks, one line apart; each lies behind its flag.
+  // The payloads of this exchange's lines are the places of the blocks, one line apart; each is behind its flag.
   std::byte* const first = team.mine(team.area.exchange(number_, 0)) + offsetof(ExchangeLine, payload);
   const Blocks lines{team, function, first, reinterpret_cast<const std::byte*>(&mine), used, 0, sizeof(ExchangeLine)};
   if (one_node)  // the heap, where the lines lie, is always mapped

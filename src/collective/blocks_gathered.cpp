@@ -49,7 +49,8 @@ class Gathered {
   size_t bytes_between(int node, int other) const noexcept {
     return static_cast<size_t>(nodes_.size_of(node)) * static_cast<size_t>(nodes_.size_of(other)) * blocks_.nbytes;
   }
-  /// Where the carrier on `node` has its message with `other`: in its slot behind its own blocks, or in what comes in.
+  /// Where the carrier on `node` has its message with `other`: in its slot behind its own blocks, or in the received
+  /// data.
   size_t message_at(int node, int other) const noexcept {
     size_t at = 0;
     const int size = nodes_.size_of(node);

@@ -31,7 +31,7 @@ void reduce_by_host(Team& team, const Reduction& job, size_t source_nbytes, Algo
 }
 
 inline constexpr size_t kLineBytes = sizeof(ExchangeLine::payload);
-/// Where an operand lies in its line: aligned to its elements, of which three of 16 bytes fit as well.
+/// Where an operand is in its line: aligned to its elements, of which three of 16 bytes fit as well.
 inline size_t payload_at(size_t element) noexcept {
   return element > offsetof(ExchangeLine, payload) ? 16 : offsetof(ExchangeLine, payload);
 }

@@ -24,7 +24,7 @@ class NodeSums {
         background_(background),
         source_(team.state, job.source, source_nbytes) {}
 
-  /// Where the node's result of what begins `at` bytes into source lies already, or null where it must be computed.
+  /// The node's result for the operands `at` bytes into source, or null where it must be computed.
   const std::byte* ready(size_t at) const noexcept {
     return team_.nodes.size_here() == 1 && job_.scaling != Scaling::factor ? job_.source + at : nullptr;
   }

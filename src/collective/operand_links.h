@@ -15,7 +15,7 @@ namespace railshmem {
 /// Chunks of one link that are on their way at once; each has a slot at both ends.
 inline constexpr uint64_t kOperandWindow = 4;
 
-/// Where chunk i of a link lies at one end.
+/// The place of chunk i of a link at one end.
 struct Slots {
   std::byte* first;
   size_t chunk;  ///< bytes

@@ -31,7 +31,7 @@ struct PieceProducers {
 /// `pieces`: null where source is complete and nobody asks for parts of dest.
 bool deal_by_chunks(Team& team, const Reduction& job, const PieceProducers* pieces = nullptr) noexcept;
 
-/// Memory for results that cannot go to dest yet. Ends the job where there is none.
+/// Memory for results that cannot go to dest yet. Ends the job if none exists.
 std::unique_ptr<std::byte[]> room_for(const char* function, size_t nbytes) noexcept;
 
 }  // namespace railshmem

@@ -10,7 +10,7 @@ namespace railshmem {
 
 class Spread {
  public:
-  /// What lies at `source` goes to `place`, a part of `dest`, on all members and on this PE itself. `dest` and `come`
+  /// The data at `source` goes to `place`, a part of `dest`, on all members and on this PE itself. `dest` and `come`
   /// are as in PassOn. `arrivals`: null, or tells this node's members of every chunk.
   Spread(Team& team, const char* function, Background& background, NodeMeeting& come, std::byte* dest, size_t nbytes,
          std::byte* place, const std::byte* source, const Chunks& cut, Arrivals* arrivals = nullptr) noexcept

@@ -14,7 +14,7 @@ uint64_t agree_on(Team& team, const char* function, uint64_t bits) noexcept {
   return agree(team, function, ballot).common[0];
 }
 
-/// Takes a lot that is free on all members; null where there is none. Another thread of some member may take the lot
+/// Takes a lot that is free on all members; null if none exists. Another thread of some member may take the lot
 /// for its team meanwhile, or have no memory for it: then the members try another one.
 std::byte* take_together(Team& team, const char* function, Lots* lots) noexcept {
   for (uint64_t untried = ~uint64_t{0};;) {

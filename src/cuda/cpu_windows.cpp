@@ -118,7 +118,7 @@ void CpuWindows::add(std::byte* device, size_t nbytes, DeviceCopies& copies) {
   count_.store(n + 1, std::memory_order_release);
 }
 
-/// What the CPU writes is what copy engines read, and the other way round.
+/// Copy engines see what the CPU has written, and the CPU sees what they have written.
 void CpuWindows::check(const CpuWindow& window, std::byte* word, DeviceCopies& copies) const {
   uint64_t before = 0, seen = 0;
   copies.copy(&before, word, sizeof before);

@@ -22,7 +22,7 @@ struct DeviceCapabilities {
   int compute_capability = 0;     ///< 90 is Hopper
   int multiprocessors = 0;
   int host_numa_node = -1;  ///< the nearest; -1: unknown
-  size_t granularity = 0;   ///< of virtual memory; 0 where there is none
+  size_t granularity = 0;   ///< of virtual memory; 0 if none exists
 };
 
 /// Keeps the context alive where it is the primary one, which is the runtime API's. Everything else in this folder
@@ -31,7 +31,7 @@ class DeviceContext {
  public:
   /// Whether this thread has a context, that is, whether the program has chosen a device (cudaSetDevice).
   static bool is_current(const Driver& driver) noexcept;
-  /// The context that is current on this thread. Throws Error when there is none.
+  /// The context that is current on this thread. Throws Error if none exists.
   static DeviceContext current(const Driver& driver);
   /// The primary context of a device; does not make it current. Throws Error.
   static DeviceContext primary(const Driver& driver, Device device);

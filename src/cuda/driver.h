@@ -36,7 +36,7 @@ struct Driver {
 #undef CALL
 };
 
-/// libcuda.so.1 of this machine, initialised; nothing where there is none. Stays loaded.
+/// libcuda.so.1 of this machine, initialised; nothing if it has none. Stays loaded.
 std::optional<Driver> load_driver();
 
 /// Whether the program has loaded it, linked or opened by itself.

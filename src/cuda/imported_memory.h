@@ -25,7 +25,7 @@ class ImportedMemory {
   virtual ~ImportedMemory() = default;
   /// Maps the next extent. Throws Error, or StaleBlock.
   virtual void add(const ShareCard& card) = 0;
-  /// Where the first extent lies; null before.
+  /// Where the first extent is; null before.
   virtual std::byte* base() const noexcept = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What lies behind an address, as the driver knows it.
+// What is behind an address, as the driver knows it.
 #pragma once
 
 #include <cstddef>

@@ -28,7 +28,7 @@ struct ShareCard {
 };
 static_assert(std::is_trivially_copyable_v<ShareCard> && sizeof(ShareCard) == 168);
 
-/// One allocation or, of virtual memory, the mappings that a range lies in. Memory of cuMemCreate lives on as long as
+/// One allocation or, of virtual memory, the mappings that a range is in. Memory of cuMemCreate lives on as long as
 /// this does; other memory is the program's to keep. Move-only.
 class ShareableMemory {
  public:

@@ -9,7 +9,7 @@
 
 namespace railshmem::cuda {
 
-/// What lies behind a range of addresses: whole mappings, in their order.
+/// What is behind a range of addresses: whole mappings, in their order.
 struct UserMemory {
   size_t offset = 0;  ///< of the range in the first one
   size_t nbytes = 0;  ///< of all of them

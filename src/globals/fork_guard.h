@@ -13,7 +13,7 @@ bool fork_guard_installed() noexcept;
 /// not change now.
 bool fork_in_progress() noexcept;
 
-/// The range that fork() copies; fd is -1 when there is none. One per process: it describes the address space itself.
+/// The range that fork() copies; fd is -1 if none exists. One per process: it describes the address space itself.
 PageRange guarded_range() noexcept;
 void guard_range(const PageRange& range) noexcept;
 

@@ -43,7 +43,7 @@ class DeviceSide final : public DeviceAccess {
   std::once_flag reducer_made_;
   std::unique_ptr<cuda::ReduceKernel> reducer_;  ///< made at first use
   std::optional<cuda::PlainCopies> plain_;       ///< where the library has a context of its own, and kernels
-  std::unique_ptr<cuda::DeviceCopies> beside_;   ///< in that context; null where there is none
+  std::unique_ptr<cuda::DeviceCopies> beside_;   ///< in that context; null if none exists
   cuda::DeviceCopies* copies_;                   ///< whichever there is
 };
 

@@ -34,7 +34,7 @@ struct HeaderLayout {
         nlots(lot_count),
         lot_nbytes(nbytes_of_lot) {}
 
-  /// What comes before the lots must be zero at the start.
+  /// Everything before the lots must be zero at the start.
   size_t zero_nbytes() const noexcept { return lots; }
   size_t nbytes() const noexcept { return lots + nlots * lot_nbytes; }
 

@@ -18,7 +18,7 @@ struct HeapChoice {
   std::string reason;        ///< for SHMEM_INFO
 };
 
-/// `driver` null: there is none. `has_kernels`: some unit of the program has kernels that use the library. Throws Error
+/// `driver` null: no driver. `has_kernels`: some unit of the program has kernels that use the library. Throws Error
 /// where SHMEM_HEAP_KIND asks for what cannot be had.
 HeapChoice choose_heap(const Env& env, const cuda::Driver* driver, bool has_kernels);
 

@@ -21,7 +21,7 @@ class LocalMemory {
   static size_t rounded(const cuda::DeviceContext& gpu, size_t nbytes);
   /// New memory of rounded() bytes at an address that is a multiple of 2 MiB. Its bytes are undefined. Throws Error.
   std::byte* allocate(size_t nbytes);
-  /// Throws Error where `address` is none that allocate() returned.
+  /// Throws Error where allocate() did not return `address`.
   void require(const void* address) const;
   /// Kernels and copies that use it must be over.
   void release(const void* address);

@@ -152,7 +152,7 @@ PeerView PeerBuffers::find_captured(std::span<const int> pes, const void* addres
   const Hold by_itself = by_program ? Hold() : shared_for_graph(address, nbytes);
   const Hold& allocation = by_program ? by_program : by_itself;
   if (!allocation || !is_held_by_graph(*allocation, graph)) return view;
-  // A peer that cannot map the buffer yet would make the graph go through scratch memory for ever.
+  // A peer that cannot map the buffer yet would make the graph go through scratch memory forever.
   for (const uint64_t end = now_ns() + kCapturePatienceNs;;) {
     if (fill(*allocation, pes, address, view) != SharedAllocation::kAsked || now_ns() >= end) return view;
     const timespec ms{0, 1'000'000};

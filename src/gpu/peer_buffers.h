@@ -24,7 +24,7 @@
 namespace railshmem {
 
 struct PeerBuffersConfig {
-  uint64_t patience_ns = 0;  ///< for answers of peers; kNoLimitNs: for ever
+  uint64_t patience_ns = 0;  ///< for answers of peers; kNoLimitNs: forever
   /// A peer that died, as a sentence; empty while all live. Any thread calls it. May be empty.
   std::function<std::optional<std::string>()> death = {};
 };
@@ -66,7 +66,7 @@ class PeerBuffers {
   /// What find() would say about a range, and why, as a phrase: "registered (cudaMalloc memory)". Asks nobody.
   std::string explain(const void* address, size_t nbytes);
 
-  /// What of a peer's memory lies at an address where this PE maps it; nothing where none does. Not for the heap.
+  /// Which memory of a peer this PE maps at an address; nothing where it maps none. Not for the heap.
   std::optional<PeerPlace> place_of(const void* here) const noexcept { return imports_.place_of(here); }
   /// Where this PE maps a range of a peer's memory; null where it does not. Not for the heap.
   std::byte* mapped(int pe, uint64_t address, size_t nbytes) const noexcept {

@@ -40,9 +40,9 @@ class PeerImports {
   void close_withdrawn() noexcept;
   bool has_withdrawn() const noexcept;
 
-  /// What of a peer's memory lies at an address of this process; nothing where none does.
+  /// Which memory of a peer is mapped at an address of this process; nothing where none is.
   std::optional<PeerPlace> place_of(const void* here) const noexcept;
-  /// Where a range of a peer's memory lies here; null where it is not mapped.
+  /// The address here of a range of a peer's memory; null where it is not mapped.
   std::byte* mapped(int pe, uint64_t address, size_t nbytes) const noexcept;
   size_t count() const noexcept;
 

@@ -28,7 +28,7 @@ struct ImportRequest {
   uint32_t by = 0;  ///< cuda::ShareBy
 };
 struct ImportAnswer {
-  uint64_t here = 0;    ///< where the first extent lies in the answering PE; 0 until all extents have come
+  uint64_t here = 0;    ///< where the first extent is in the answering PE; 0 until all extents have come
   uint32_t later = 0;   ///< 1: `why` will pass, at the answering PE's next call that may wait for its GPU
   char why[1012] = {};  ///< the allocation cannot be mapped; empty: it can
 };

@@ -11,7 +11,7 @@
 namespace railshmem {
 namespace {
 
-/// The number behind `key` in a file of "key value" lines; false when there is none.
+/// The number behind `key` in a file of "key value" lines; false if none exists.
 bool read_field(const std::string& path, const std::string& key, uint64_t& value) {
   std::istringstream file(read_file(path));
   std::string word;

@@ -33,7 +33,7 @@ class OffsetAllocator {
   std::optional<size_t> allocate(size_t nbytes, size_t align = kGranule);
   /// False when no allocation starts at `offset`; nothing changes then.
   bool release(size_t offset);
-  /// Usable bytes (the request rounded up to kGranule) of the allocation at `offset`; 0 when there is none.
+  /// Usable bytes (the request rounded up to kGranule) of the allocation at `offset`; 0 if none exists.
   size_t size_of(size_t offset) const noexcept;
   struct Extent {
     size_t offset;

@@ -14,7 +14,7 @@ namespace railshmem::observe {
 /// Not thread-safe: the Observer's mutex guards it.
 class Spool {
  public:
-  /// `path` is the timeline's: its folder is where the file lies. Throws Error.
+  /// `path` is the timeline's: the file is in its folder. Throws Error.
   Spool(const std::string& path, uint64_t limit_nbytes);
 
   /// False when the limit is reached or the disk is full; then the events are lost.

@@ -16,7 +16,7 @@
 
 namespace railshmem::observe {
 
-/// Where a part's body lies in its file, and how many events it has.
+/// The place of a part's body in its file, and how many events it has.
 struct PartInfo {
   uint64_t nbytes = 0;  ///< 0: there is no part
   uint64_t body_at = 0;

@@ -115,7 +115,7 @@ struct NetworkConfig {
   /// host's NICs by them. Empty: this PE is alone.
   std::vector<cpu_set_t> host_cpus = {};
   size_t host_slot = 0;
-  MakeCopier make_copier = {};  ///< for segments of MemoryKind::staged; may be empty where there are none
+  MakeCopier make_copier = {};  ///< for segments of MemoryKind::staged; may be empty without such segments
   FlushChoice flush = {};
   /// Addresses of the device heap, if there is one. Where there is one, rails that reach GPU memory are wanted.
   size_t device_heap_nbytes = 0;

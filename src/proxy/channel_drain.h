@@ -126,7 +126,7 @@ class ChannelDrain {
     op.kind = op.nbytes > 0 ? OpKind::put_signal : OpKind::signal;
     op.detail.signal = {static_cast<SegmentId>(c.signal_segment), c.signal_offset, c.signal_value, c.signal_op};
   }
-  /// The data lies in slots, which are handed back when the operation has ended.
+  /// The data is in slots, which are handed back when the operation has ended.
   void take_payload(const Command& c, Op& op) noexcept {
     op.local = channel_.payload(c);
     if (op.local == nullptr) die_strange_payload(c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Changes that a thread can make only to itself, wished for by another thread.
+// Tasks that other threads queue for the proxy thread.
 #pragma once
 
 #include <atomic>

@@ -45,7 +45,7 @@ class PortLock {
     return true;
   }
 
-  /// Another host thread is at the door: a thread that is inside to wait should leave. relaxed: a hint.
+  /// Another host thread waits for the lock: a holder that only polls should release it. relaxed: a hint.
   bool wanted() const noexcept { return wanted_.load(std::memory_order_relaxed) > 0; }
 
   void leave() noexcept {
@@ -101,7 +101,7 @@ class PortLock {
   AsymmetricFence& fence() noexcept { return fence_; }
 
  private:
-  static constexpr int kStepAside = 1024;  // with 16 yields: the thread at the door may not be running
+  static constexpr int kStepAside = 1024;  // with 16 yields: the thread that waits for the lock may not be running
 
   void enter_before_proxy() noexcept {
     // relaxed: light() orders it before the load; pairs with heavy() in try_enter().
@@ -132,7 +132,7 @@ class PortLock {
 
   [[gnu::noinline, gnu::cold]] void wait_for_proxy() noexcept {
     do {
-      // Step back, or the proxy's try_enter() and this would refuse each other for ever.
+      // Step back, or the proxy's try_enter() and this would refuse each other forever.
       host_in_.store(0, std::memory_order_release);  // release: pairs with try_enter(), as in leave()
       for (int turn = 1; proxy_in_.load(std::memory_order_acquire) != 0; ++turn) {  // acquire: pairs with leave_proxy()
         if (turn % 64 == 0) {
@@ -149,7 +149,7 @@ class PortLock {
   bool several_;  ///< read by host threads only
   AsymmetricFence fence_;
   std::atomic_flag hosts_{};
-  std::atomic<int> wanted_{0};  ///< host threads at the door
+  std::atomic<int> wanted_{0};  ///< host threads that wait for the lock
   std::atomic<bool> closed_{false};
   alignas(kCacheLine) std::atomic<uint32_t> host_in_{0};
   std::atomic<uint64_t> visits_{0};  // written with host_in_, so on its line

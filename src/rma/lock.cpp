@@ -32,7 +32,7 @@ class Lock {
   bool held() const noexcept { return place() & kLockHeld; }
   uint32_t* place_address() const noexcept { return &word_->place; }
 
-  /// Joins the queue; returns the link of the PE before, 0 when there is none.
+  /// Joins the queue; returns the link of the PE before, 0 if none exists.
   uint32_t join() noexcept { return checked(at_home(AmoOp::swap, me_, 0)); }
   bool take_if_free() noexcept { return checked(at_home(AmoOp::compare_swap, me_, 0)) == 0; }
   bool free_if_last() noexcept { return at_home(AmoOp::compare_swap, 0, me_) == me_; }

@@ -65,7 +65,7 @@ struct PeState {
   Liveness* liveness = nullptr;
   bool calls_compared = false;      ///< SHMEM_CHECK: collective calls are known to agree
   const Choice* choice = nullptr;   ///< algorithms of collectives
-  Lots* lots[2] = {};               ///< in the host heap and in the device heap; null: there are none
+  Lots* lots[2] = {};               ///< in the host heap and in the device heap; null: no lots
   size_t collective_chunk = 0;      ///< bytes of a chunk between nodes; 0: by the size of the call
   LockTurns* lock_turns = nullptr;  ///< only with SHMEM_THREAD_MULTIPLE
   /// The job has ended: what still waits waits in vain. relaxed: whoever sees it late ends late.
@@ -95,7 +95,7 @@ PeState* bound_pe_state() noexcept;
 
 /// Why this process has no PE.
 enum class Absence : uint8_t { not_started, finalized, forked };
-/// What find_pe_state() says when there is none.
+/// What find_pe_state() says if none exists.
 void set_absence(Absence absence) noexcept;
 Absence absence() noexcept;
 /// Whether this process was forked by a PE: the job goes on without it.

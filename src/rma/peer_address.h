@@ -35,7 +35,7 @@ inline const SegmentView* find_segment(const PeState& state, const void* address
   return nullptr;
 }
 
-/// The address itself, where `pe` is this PE and the address lies outside of symmetric memory. Otherwise ends the job.
+/// The address itself, where `pe` is this PE and the address is outside of symmetric memory. Otherwise ends the job.
 [[gnu::cold]] std::byte* own_address(const PeState& state, const char* function, const void* address, size_t nbytes,
                                      int pe) noexcept;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What every API function tells SHMEM_STATS, SHMEM_TRACE and SHMEM_CHECK. In jobs without these, a call looks at one
-// pointer, which lies beside data that it reads anyway.
+// pointer, which is beside data that it reads anyway.
 #pragma once
 
 #include <type_traits>

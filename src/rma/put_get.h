@@ -9,7 +9,7 @@
 
 namespace railshmem {
 
-/// A put or get of this PE for itself, of what lies in no segment.
+/// A put or get of this PE for itself, of memory in no segment.
 [[gnu::cold]] void put_own(const PeState& state, const char* function, void* dest, const void* source, size_t nbytes,
                            int pe) noexcept;
 [[gnu::cold]] void get_own(const PeState& state, const char* function, void* dest, const void* source, size_t nbytes,

@@ -12,7 +12,7 @@ class HostCalls {
   virtual ~HostCalls() = default;
 
   /// Appends a call to a stream, which may be captured: the stream goes on when the call is complete at its PE.
-  /// `function`, which lives for ever, is for messages. False: a kernel is to do it, and nothing happened. Any thread.
+  /// `function`, which lives forever, is for messages. False: a kernel is to do it, and nothing happened. Any thread.
   virtual bool take(const char* function, const cuda::StreamCall& call, cuda::Stream stream) noexcept = 0;
 };
 

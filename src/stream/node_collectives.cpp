@@ -203,7 +203,7 @@ void NodeCollectives::move_by_engines(const Job& job) {
   must(kernels_.end(call, grid_of(job.plan.steps[2]), job.stream), "cuLaunchKernel");
 }
 
-/// The address here of what lies in the heap of a member where `address` lies in this PE's; null where that is no heap.
+/// Where this PE maps, in the heap of a member, the counterpart of `address`; null where that is no heap.
 const void* NodeCollectives::of_member(const Coll& coll, const void* address, size_t nbytes,
                                        int member) const noexcept {
   const auto offset = static_cast<size_t>(static_cast<const std::byte*>(address) - memory_.base());

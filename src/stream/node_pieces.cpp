@@ -22,7 +22,7 @@ size_t count_pieces(const Coll& coll, size_t piece_nbytes) noexcept {
 
 }  // namespace
 
-/// Throws Error where an address is none of the heap.
+/// Throws Error where an address is not in the heap.
 const void* NodeCollectives::must_have(const Coll& coll, const char* argument, const void* address, size_t nbytes,
                                        int member) const {
   if (const void* const found = of_member(coll, address, nbytes, member)) return found;

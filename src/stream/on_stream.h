@@ -57,7 +57,7 @@ class OnStream {
   const char* function() const noexcept { return function_; }
   shmemx_stream_t stream() const noexcept { return stream_; }
   PeState& state() const noexcept { return state_; }
-  /// Ends the job unless `address` lies in the heap in a GPU's memory.
+  /// Ends the job unless `address` is in the heap in a GPU's memory.
   void must_be_device(const char* argument, const void* address) const noexcept;
   /// Puts a kernel's work into the stream.
   void give(const cuda::StreamCall& call, cuda::StreamWidth width = cuda::StreamWidth::warp) noexcept;

@@ -38,7 +38,7 @@ class StreamSide {
   void wait_for(cuda::Stream stream) noexcept;
   /// Whether kernels can use the address, as far as the driver knows it: not where it is plain host memory.
   bool kernels_reach(const void* address) noexcept;
-  /// Whether it lies in the memory of this PE's GPU.
+  /// Whether it is in the memory of this PE's GPU.
   bool is_here(const void* address) noexcept;
 
  private:

@@ -9,7 +9,7 @@ bool overlap(const std::byte* a, const std::byte* b, size_t nbytes) noexcept {
   return first - second < nbytes || second - first < nbytes;
 }
 
-/// A number for where blocks lie in the heap; 0 where one lies elsewhere.
+/// A number for where blocks lie in the heap; 0 where one is elsewhere.
 class PlaceNumber {
  public:
   PlaceNumber(const DeviceMemory& memory, size_t nbytes, bool from_dest) noexcept : memory_(memory), nbytes_(nbytes) {

@@ -56,13 +56,13 @@ class WhereaboutsOf {
 };
 
 /// Whether blocks that come to this member may overwrite blocks of its source that another member still reads: an
-/// all-to-all in place, and a reduce-scatter whose result lies in another member's part. Packets and chunks do these.
+/// all-to-all in place, and a reduce-scatter whose result is in another member's part. Packets and chunks do these.
 bool spoils_sources(const Coll& coll) noexcept;
 
 /// Which blocks of this member the others fetch by engines, and a number that members have in common whose blocks lie
 /// alike in their heaps.
 struct BlocksPlace {
-  uint64_t number = 0;     ///< 0: some block lies elsewhere
+  uint64_t number = 0;     ///< 0: some block is elsewhere
   bool from_dest = false;  ///< they fetch from dest, where the own block is or is copied to first; else from the source
 };
 BlocksPlace place_of_blocks(const Coll& coll, const DeviceMemory& memory) noexcept;

@@ -21,7 +21,7 @@ class Lots {
   /// Makes sure that a lot is backed by memory. Throws Error.
   using Back = std::function<void(std::byte* lot)>;
 
-  /// `count` lots, kMost at most, of nbytes from `first` on, which lies in the segment's header. `back` may be empty.
+  /// `count` lots, kMost at most, of nbytes from `first` on, which is in the segment's header. `back` may be empty.
   Lots(std::byte* first, size_t nbytes, size_t count, Back back = {})
       : first_(first), nbytes_(nbytes), back_(std::move(back)), taken_(count) {}
 

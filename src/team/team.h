@@ -17,7 +17,7 @@
 
 namespace railshmem {
 
-/// How a team lies on nodes. All numbers are ranks of the team, not PEs of the world.
+/// How a team is distributed over nodes. All numbers are ranks of the team, not PEs of the world.
 struct TeamNodes {
   std::vector<int> members;  ///< the team's ranks on this node, ascending
   int my_index = 0;          ///< in members
@@ -72,7 +72,7 @@ struct Team {
   const bool share_cpus;               ///< PEs of this host outnumber its CPUs: wake as few as possible
   shmem_team_config_t config{};        ///< as the program asked; num_contexts is 0 when it did not ask
   Context context;                     ///< of the collectives' own operations, so that no user's quiet waits for them
-  /// First value of the numbers below. It lies above the numbers of all teams that had the area before, because their
+  /// First value of the numbers below. It is above the numbers of all teams that had the area before, because their
   /// last flags may still be on their way. The area itself began with zeros.
   const uint64_t first_number;
   uint64_t syncs;      ///< number of the last synchronisation
@@ -100,7 +100,7 @@ struct Team {
   std::unique_ptr<std::byte, FreeAligned> sums;  ///< see sums_of()
   size_t sums_nbytes = 0;
 
-  /// This PE's copy of what lies `at` bytes into the area; also the symmetric address of every member's copy.
+  /// This PE's copy of the data `at` bytes into the area; also the symmetric address of every member's copy.
   std::byte* mine(size_t at) const noexcept {
     return reinterpret_cast<std::byte*>(state.segment[0].base) + offset + at;
   }

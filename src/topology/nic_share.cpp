@@ -73,7 +73,7 @@ class Dealer {
     ++users_[nic];
   }
 
-  /// The NIC with the fewest users among the NICs at this distance; kNone when there is none.
+  /// The NIC with the fewest users among the NICs at this distance; kNone if none exists.
   size_t least_used(size_t pe, uint32_t level) const {
     std::vector<size_t> there;
     for (size_t nic = 0; nic < users_.size(); ++nic)

@@ -39,7 +39,7 @@ NodeReach find_node_reach(Bootstrap& bootstrap, const std::vector<Identity>& ide
   for (size_t pe = 0; pe < wholes.size(); ++pe) {
     if (wholes[pe]) continue;
     all_whole = false;
-    // A node with a gap falls apart: each of its PEs gets a host number of its own, on which all PEs agree.
+    // If two PEs of a node cannot share memory, each PE of the node gets its own host number. All PEs agree on it.
     const NodeLayout node = make_node_layout(hosts_of(identities), static_cast<int>(pe), node_size, false);
     for (const int member : node.members) hosts[static_cast<size_t>(member)] = ~static_cast<uint64_t>(member);
   }

@@ -18,7 +18,7 @@ struct NodeReach {
 };
 
 /// Collective. Without `load_store` every PE is a node of its own. A node in which one PE cannot open another's memory
-/// falls apart into nodes of one PE (a warning says why), because all PEs must agree on who reaches whom.
+/// is split into nodes of one PE (a warning says why), because all PEs must agree on who reaches whom.
 NodeReach find_node_reach(Bootstrap& bootstrap, const std::vector<Identity>& identities, int node_size,
                           LoadStore* load_store, int memory_fd);
 

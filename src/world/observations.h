@@ -15,7 +15,7 @@ namespace railshmem {
 std::unique_ptr<observe::Observer> make_observer(const Env& env, int pe);
 
 /// Collective, the last of a job: PE 0 prints the statistics of all PEs and joins their timelines to one file. A part
-/// that PE 0 cannot see, because it lies on another host, stays where it is, and a message says so.
+/// that PE 0 cannot see, because it is on another host, stays there, and a message says so.
 void publish_observations(observe::Observer& observer, Bootstrap& bootstrap, Network* network) noexcept;
 
 }  // namespace railshmem

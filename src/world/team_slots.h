@@ -11,7 +11,7 @@ namespace railshmem {
 
 /// Two threads that split two teams must not choose one slot. Neither may hold a lock while it talks to other PEs,
 /// whose threads may take the two teams in another order. So one thread has the slots; the other thread offers none and
-/// votes again. All PEs let the lowest turn go first; otherwise two PEs could favour different teams for ever. The
+/// votes again. All PEs let the lowest turn go first; otherwise two PEs could favour different teams forever. The
 /// members meet before a thread claims slots: a thread that waits for a PE and has the slots could keep that PE from
 /// coming, because the PE may make another team first.
 class TeamSlots {

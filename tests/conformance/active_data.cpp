@@ -124,7 +124,7 @@ void test_alltoall(size_t n) {
   });
 }
 
-/// What lies between the strided elements must not be touched.
+/// What is between the strided elements must not be touched.
 template <class T>
 void test_alltoalls(size_t n, size_t dst, size_t sst) {
   const size_t elements = n * static_cast<size_t>(npes) * (dst > sst ? dst : sst);

@@ -30,7 +30,7 @@ static inline int check_pe(void) {
   return up ? shmem_my_pe() : -1;
 }
 
-/// Names what comes next, for the message of a check or of the alarm.
+/// Names the next step, for the message of a check or of the alarm.
 __attribute__((format(printf, 1, 2))) static inline void check_step(const char* format, ...) {
   va_list args;
   va_start(args, format);

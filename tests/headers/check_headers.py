@@ -95,7 +95,7 @@ def main():
     options.include = str(pathlib.Path(options.include).resolve())
 
     root = pathlib.Path(options.include)
-    # Those in nvrtc/ stand in for the standard library's where there is none: nvrtc_compile.cpp has them.
+    # Those in nvrtc/ replace the standard library's, which nvrtc lacks: nvrtc_compile.cpp has them.
     headers = sorted(str(path.relative_to(root)) for path in root.rglob("*.h") if path.parent.name != "nvrtc")
     # the C11 selections and the C++ overloads are each for one language; shmem.h picks
     only_c = {h for h in headers if h.startswith("shmem/generic/") and not h.endswith(("generic.h", "cpp.h"))}

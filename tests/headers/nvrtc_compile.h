@@ -12,7 +12,7 @@
 namespace railshmem::headers {
 
 /// Machine code for `arch` ("sm_90"); empty, after NVRTC's words, when the file does not compile. `include`: where
-/// shmem.h lies.
+/// shmem.h is.
 inline std::string nvrtc_compile(const std::string& include, const char* path, const std::string& arch) {
   std::ifstream file(path);
   std::stringstream source;

@@ -17,7 +17,7 @@ fail() {
 run_two() {
   "$prefix/bin/oshrun" -n 2 --timeout 120 "$@"
 }
-# Runs what would go on for ever if a wrapper called itself.
+# Runs what would go on forever if a wrapper called itself.
 limited() {
   timeout 120 "$@"
 }

@@ -21,7 +21,7 @@ Machine* Machine::current = nullptr;
 
 Machine::Machine(int members, Without without) : n_(members), without_(without) {
   current = this;
-  setenv("SHMEM_WAIT_TIMEOUT", "0", 1);  // a member that waits for ever is the explorer's to find
+  setenv("SHMEM_WAIT_TIMEOUT", "0", 1);  // a member that waits forever is the explorer's to find
   for (me_ = 0; me_ < n_; ++me_) {
     void* const heap = mmap(nullptr, kHeapBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (heap == MAP_FAILED) throw std::runtime_error("no memory for a heap");

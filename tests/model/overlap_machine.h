@@ -38,7 +38,7 @@ class Machine {
   /// Symmetric memory, zero; at() is the part of a member.
   size_t allocate(size_t nbytes);
   std::byte* at(int member, size_t offset) const noexcept { return heaps_[static_cast<size_t>(member)] + offset; }
-  /// What lies at `address` of the member that acts, in another one's memory.
+  /// What is at `address` of the member that acts, in another one's memory.
   void* translate(const void* address, int member) const noexcept;
   /// The handle of the member that acts, of shmemx_overlap_create.
   shmemx_overlap_t& handle() noexcept { return handles_[static_cast<size_t>(me_)]; }

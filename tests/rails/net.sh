@@ -11,7 +11,7 @@
 #
 #   net_begin RAILS [RATE]         makes it all, every rail shaped to RATE (tc's notation); unmade on exit
 #   shape HOST RAIL RATE [BURST]   new rate of a rail, both ways; "none" = as fast as the machine
-#   mute HOST RAIL, hear HOST RAIL the switch drops what comes from a rail and what is for it: nothing arrives, nothing tells
+#   mute HOST RAIL, hear HOST RAIL the switch drops traffic from a rail and to it: nothing arrives, nothing tells
 #   pull HOST RAIL, plug HOST RAIL pulls the cable out and puts it back: the link is gone
 #   down HOST RAIL, up HOST RAIL   switches the interface off and on
 #   rail_bytes HOST RAIL rx|tx     what has passed so far

@@ -22,7 +22,7 @@ Messages::Messages(uint64_t seed, Mistakes& mistakes)
   auto* sources = symmetric<char>(slots / 2 * kSlotBytes);
   in_.resize(slots);
   out_.resize(slots);
-  // Every second source lies outside the symmetric heap.
+  // Every second source is outside the symmetric heap.
   for (size_t i = 0; i < slots; ++i) {
     if (i % 2 == 0) {
       out_[i].source = sources + i / 2 * kSlotBytes;

@@ -84,7 +84,7 @@ class Mistakes {
   unsigned long count_ = 0;
 };
 
-/// Symmetric memory of n objects, zeroed; the job ends when there is none. Freed by shmem_finalize.
+/// Symmetric memory of n objects, zeroed; the job ends if none exists. Freed by shmem_finalize.
 template <class T>
 T* symmetric(size_t n) {
   auto* block = static_cast<T*>(shmem_calloc(n, sizeof(T)));

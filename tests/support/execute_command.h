@@ -35,7 +35,7 @@ inline void execute_command(const Command& c, unsigned char* heap, unsigned char
   }
 }
 
-/// Turns a command whose data lies in a payload slot into one that has the data's address. False: it is none.
+/// Turns a command whose data is in a payload slot into one that has the data's address. False: its data is elsewhere.
 inline bool find_payload(const Channel& channel, Command& c) {
   if (c.op != CommandOp::put_payload && c.op != CommandOp::put_payload_signal) return false;
   std::byte* const data = channel.payload(c);
@@ -45,7 +45,7 @@ inline bool find_payload(const Channel& channel, Command& c) {
   return true;
 }
 
-/// Turns a get into a get slot into one that has the slot's address. False: it is none.
+/// Turns a get into a get slot into one that has the slot's address. False: it uses no slot.
 inline bool find_get_slot(const Channel& channel, Command& c) {
   if (c.op != CommandOp::get_payload) return false;
   std::byte* const place = channel.get_place(c);

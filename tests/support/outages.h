@@ -24,7 +24,7 @@ class Outages {
         npes_(static_cast<uint64_t>(npes)),
         counts_(counts) {}
 
-  /// The turns of all PEs of this host begin here, by the clock they share. With one rail there are none.
+  /// The turns of all PEs of this host begin here, by the clock they share. With one rail none occur.
   void begin(uint64_t epoch_ns, size_t rails) noexcept {
     epoch_ns_ = epoch_ns;
     rails_ = rails;

@@ -30,7 +30,7 @@ inline bool is_asked_for(OfiHmemMode mode) noexcept {
   return mode == OfiHmemMode::hmem || mode == OfiHmemMode::dmabuf;
 }
 
-/// The entry of `granted`, the list with FI_HMEM, that is for the endpoint of `plain`; null: there is none.
+/// The entry of `granted`, the list with FI_HMEM, that is for the endpoint of `plain`; null: none exists.
 const fi_info* twin_of(const fi_info& plain, std::span<const Info> granted) noexcept;
 
 /// Asks the provider to promise that this endpoint, not enabled yet, never calls CUDA. False: it does not promise.

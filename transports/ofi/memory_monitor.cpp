@@ -111,7 +111,7 @@ bool MemoryMonitor::watch(const PageRange& pages) noexcept {
   try {
     watched_.add(pages);
   } catch (const std::bad_alloc&) {
-    return false;  // watched for ever: only costs events
+    return false;  // watched forever: only costs events
   }
   return true;
 }

@@ -23,7 +23,7 @@ struct NicFacts {
   std::string interface;  ///< name of the system's interface that has the address; empty when unknown
   std::string device;     ///< the provider's name of the hardware; empty when unknown
   std::string pci;        ///< bus address of a NIC that bypasses the kernel; empty for tcp, shm and the like
-  std::string bus;        ///< bus address of whatever device carries the traffic; empty when there is none
+  std::string bus;        ///< bus address of whatever device carries the traffic; empty if none exists
   std::string network;    ///< what two rails have in common that reach each other: subnet or fabric; may be empty
   AddressFamily family = AddressFamily::other;
   bool loopback = false;     ///< an address of this host only, or a provider that stays within a host

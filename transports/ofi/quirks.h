@@ -43,7 +43,7 @@ std::string unfit(const std::string& provider, uint32_t version = fi_version());
 std::string exposure_of(const fi_info& info);
 
 /// The listed provider that `wanted` means where libfabric lists these: itself, or the one that has taken its place.
-/// Empty when there is none.
+/// Empty if none exists.
 std::string provider_meant_by(const std::string& wanted, const std::vector<std::string>& listed);
 
 }  // namespace railshmem::ofi

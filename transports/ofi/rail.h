@@ -32,7 +32,7 @@ struct RailSetup {
   /// Whether somebody may sleep on this rail. A queue with a descriptor costs a system call per event on some
   /// providers.
   bool sleeps;
-  uint64_t timeout_ns;          ///< a peer that takes no post for so long is lost
+  uint64_t timeout_ns;          ///< time after which a peer that takes no post is lost
   LocalBuffers* local_buffers;  ///< shared by the PE's rails; outlives them
 };
 

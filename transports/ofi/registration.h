@@ -12,7 +12,7 @@
 
 namespace railshmem::ofi {
 
-/// Where memory lies, for providers that ask to be told (FI_MR_HMEM).
+/// Where memory is, for providers that ask to be told (FI_MR_HMEM).
 enum class MemoryKind : uint8_t { host, cuda };
 
 /// Memory to register. With a dmabuf descriptor the pages are those of the descriptor from `dmabuf_offset` on, and

@@ -62,7 +62,7 @@ class SlotTable {
   void close_gap(size_t gap) noexcept {
     for (size_t at = next(gap); cells_[at].slot; at = next(at)) {
       const size_t wanted = home(cells_[at].slot);
-      // A cell stays when its home lies behind the gap, counted around the end of the table.
+      // A cell stays when its home is behind the gap, counted around the end of the table.
       if (((at - wanted) & mask_) < ((at - gap) & mask_)) continue;
       cells_[gap] = cells_[at];
       gap = at;

@@ -109,7 +109,7 @@ bool joins(const TcpSocket& socket, const SocketAddress& mine, const std::vector
 }
 
 constexpr int kProbeSeconds = 1;  // the shortest
-// Later on. Never off: whatever else goes wrong, an end whose other end is gone must not refuse its successor for ever.
+// Later on. Never off: whatever else goes wrong, an end whose other end is gone must not refuse its successor forever.
 constexpr int kRareProbeSeconds = 30;
 
 template <class Value>

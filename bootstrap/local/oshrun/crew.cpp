@@ -154,14 +154,14 @@ void Crew::signal_all(int signal) noexcept {
 }
 
 void Crew::drain_output() {
-  const Deadline enough(0.2);  // what a PE started in the background may hold the pipe open for ever
+  const Deadline enough(0.2);  // what a PE started in the background may hold the pipe open forever
   for (Pe& pe : pes_) {
     for (auto [from, fd] : {std::pair(&pe.out, STDOUT_FILENO), std::pair(&pe.err, STDERR_FILENO)}) {
       while (*from) {
         pollfd wait{from->get(), POLLIN, 0};
         if (poll(&wait, 1, enough.slice_ms(200)) <= 0) break;
         read_output(pe, *from, fd);
-        if (enough.passed()) break;  // a process that the PE has left behind may write for ever
+        if (enough.passed()) break;  // a process that the PE has left behind may write forever
       }
       if (*from) events_.on_output(pe.number, fd, {});
       from->reset();

@@ -41,7 +41,7 @@ CrewOrder order_for(const Options& options, const Share& share) {
           .command = options.command};
 }
 
-/// The share that needs no ssh; its count is 0 where there is none.
+/// The share that needs no ssh; its count is 0 if none exists.
 Share local_share(const Options& options) {
   if (options.shares.empty()) return {"", 0, options.npes};
   for (const Share& share : options.shares)

@@ -13,7 +13,7 @@ class Orphans {
  public:
   /// From here on what PEs leave running becomes a child of this process.
   Orphans();
-  /// When all PEs have ended: kills these processes and theirs. Names them, for a message; nothing where there is none.
+  /// When all PEs have ended: kills these processes and theirs. Names them, for a message; nothing if none exists.
   std::string end_all();
 
  private:

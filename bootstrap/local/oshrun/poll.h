@@ -17,7 +17,7 @@ class Poll {
   /// A stream's input, and its output where something waits to be written.
   void add(const Stream& stream, const std::function<void()>& ready);
   /// Calls what belongs to the ready descriptors, in the order in which they were added. Throws Error where the system
-  /// refuses: that would repeat for ever.
+  /// refuses: that would repeat forever.
   void wait(int timeout_ms);
 
  private:

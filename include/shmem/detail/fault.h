@@ -48,7 +48,7 @@ inline const char* name_of(DeviceCall call) {
 }
 #endif
 
-/// Lies in host memory that kernels can write. Only the first failure is kept: later ones mostly follow from it.
+/// It is in host memory that kernels can write. Only the first failure is kept: later ones mostly follow from it.
 struct alignas(64) FaultRecord {
   uint64_t status;    ///< ChannelStatus
   uint64_t address;   ///< the symmetric or local address that the call was about

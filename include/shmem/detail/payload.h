@@ -60,7 +60,7 @@ static_assert(sizeof(PayloadLine) == 128, "two lines");
 
 /// The slots of one size that belong to one ring. They are taken, and handed back, in a circle.
 struct PayloadView {
-  unsigned char* slots = nullptr;  ///< null: there are none
+  unsigned char* slots = nullptr;  ///< null: no slots
   uint64_t* head = nullptr;
   Seen* freed_seen = nullptr;
   const uint64_t* freed = nullptr;  ///< slots taken before this one may be written again
@@ -69,7 +69,7 @@ struct PayloadView {
 /// The slots of one ring for what kernels get. Their owners take and free them in GPU memory; the proxy knows them only
 /// by their commands.
 struct GetSlots {
-  unsigned char* slots = nullptr;  ///< null: there are none
+  unsigned char* slots = nullptr;  ///< null: no slots
   uint32_t* taken = nullptr;
 };
 static_assert(std::is_trivially_copyable<PayloadView>::value && std::is_standard_layout<PayloadView>::value,

@@ -215,7 +215,7 @@ RAILSHMEM_HD inline void load_pair(const uint64_t* from, uint64_t* lo, uint64_t*
 #endif
 }
 
-/// Takes a word that is 0 when free; GPU scope there, so the word lies in the GPU's memory.
+/// Takes a word that is 0 when free; GPU scope there, so the word is in the GPU's memory.
 RAILSHMEM_HD inline bool take(uint32_t* at) {
 #if defined(__CUDA_ARCH__)
   return atomicCAS(at, 0u, 1u) == 0;

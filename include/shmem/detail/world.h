@@ -38,7 +38,7 @@ inline constexpr uint32_t kErrorLineWords = 16;
 /// refused.
 inline constexpr unsigned kWorldViewVersion = 6;
 
-/// Lies in constant memory, one copy for each unit of a program: a kernel reads the view without a load. npes 0: the
+/// It is in constant memory, one copy for each unit of a program: a kernel reads the view without a load. npes 0: the
 /// library is not running.
 struct WorldView {
   /// First in every version, and in a module's constant from the start: the library reads it before it fills the rest.
@@ -63,7 +63,7 @@ struct WorldView {
   uint32_t nteams = 0;
   uint32_t ncontexts = 0;
   uint64_t control = 0;         ///< offset in `heap` of the memory of collectives (device_control.h)
-  uint64_t control_nbytes = 0;  ///< 0: there is none, and no collectives of kernels
+  uint64_t control_nbytes = 0;  ///< 0: no control block, and no collectives of kernels
 };
 static_assert(std::is_trivially_copyable<WorldView>::value && std::is_standard_layout<WorldView>::value,
               "goes to the GPU");

@@ -60,7 +60,7 @@ RAILSHMEM_HD inline TeamRow checked_row(const TeamRow& row, shmem_team_t team) {
   return row.handle == reinterpret_cast<uintptr_t>(team) ? row : TeamRow{};
 }
 
-/// The team of a handle; a team without PEs where the handle is none.
+/// The team of a handle; a team without PEs where the handle is invalid.
 RAILSHMEM_HD inline TeamRow team_of(const WorldView& world, shmem_team_t team) {
   return checked_row(row_at(world, team), team);
 }

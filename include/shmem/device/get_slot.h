@@ -11,7 +11,7 @@
 namespace railshmem {
 namespace device {
 
-/// A get by a slot: each thread of the scope has its own. Lies in memory, as SlotPut does.
+/// A get by a slot: each thread of the scope has its own. It is in memory, like SlotPut.
 struct SlotGet {
   /// `c` has all but the slot.
   RAILSHMEM_HD SlotGet(const Command& c, void* to) : command(c), dest(static_cast<unsigned char*>(to)) {

@@ -43,18 +43,18 @@ class Members {
   }
   RAILSHMEM_HD const DeviceControlLayout& layout() const { return layout_; }
 
-  /// This PE's copy of what lies at an offset of the layout.
+  /// This PE's copy of what is at an offset of the layout.
   template <class T>
   RAILSHMEM_HD T* mine(uint64_t offset) const {
     return reinterpret_cast<T*>(world_.heap.mine + world_.control + offset);
   }
-  /// The copy of a mapped member of what lies at an offset of the layout.
+  /// The copy of a mapped member of what is at an offset of the layout.
   template <class T>
   RAILSHMEM_HD T* theirs(int rank, uint64_t offset) const {
     const auto index = static_cast<uint32_t>(pe(rank) - world_.first_pe);
     return reinterpret_cast<T*>(world_.heap.on_node + index * world_.heap.stride + world_.control + offset);
   }
-  /// What lies at an offset of the layout, as a place for a command.
+  /// What is at an offset of the layout, as a place for a command.
   RAILSHMEM_HD HeapPlace far(uint64_t offset) const { return {nullptr, world_.control + offset, &world_.heap}; }
   RAILSHMEM_HD TeamCounters* counters() const { return mine<TeamCounters>(layout_.counters(slot())); }
 

@@ -34,7 +34,7 @@ RAILSHMEM_HD inline bool goes_by_slots(const WorldView& world, const ChannelView
   return channel.payloads[0].slots != nullptr && nbytes <= longest_by_slots<Scope>() && !in_host_heap;
 }
 
-/// A put by slots under way: each thread of the scope has its own. Lies in memory between the steps below, which are
+/// A put by slots under way: each thread of the scope has its own. It is in memory between the steps below, which are
 /// out of line: its registers are not those of threads that store data.
 struct SlotPut {
   RAILSHMEM_HD SlotPut(const Command& c, const void* source)
@@ -49,7 +49,7 @@ struct SlotPut {
   ChannelStatus status = ChannelStatus::ok;  ///< the leader's
 };
 
-/// Slots that were taken, or why there are none.
+/// Slots that were taken, or why none exist.
 struct TakenSlots {
   uint32_t first;  ///< number of the first one
   ChannelStatus status;
@@ -153,7 +153,7 @@ RAILSHMEM_HD inline bool take_next_slots(const WorldView& world, SlotPut& put) {
   return told != 0;
 }
 
-/// push() of a command that lies in memory: its words take no registers of the caller.
+/// push() of a command that is in memory: its words take no registers of the caller.
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline Reserved push_kept(const WorldView& world, const Command& command,
                                                              Payload payload) {
   return push(my_channel(world).ring, command, deadline_of(world), payload);

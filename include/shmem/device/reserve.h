@@ -16,7 +16,7 @@ namespace device {
 /// Who pushes into a ring. A ring private to one thread (or to the leader of a warp or block) needs no atomic.
 enum class Producers : uint8_t { many, one };
 
-/// A reserved run of tickets, or why there is none.
+/// A reserved run of tickets, or why none exists.
 struct Reserved {
   uint64_t ticket;
   ChannelStatus status;

@@ -18,7 +18,7 @@
 namespace railshmem {
 namespace device {
 
-/// Puts to an object that near_place() does not know: it lies in another heap, on another node, or nowhere.
+/// Puts to an object that near_place() does not know: it is in another heap, on another node, or nowhere.
 template <class Scope>
 RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_elsewhere(const WorldView& world, void* dest,
                                                                       const void* source, uint64_t nbytes,

@@ -84,7 +84,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_far(const Wor
   return end_of(world, channel, push(channel.ring, c, deadline_of(world), payload_to(peer, payload)), completion);
 }
 
-/// Where the signal lies if this GPU can update it by itself; else not near.
+/// Where the signal is if this GPU can update it by itself; else not near.
 RAILSHMEM_HD inline NearPlace near_signal(const WorldView& world, const uint64_t* signal, SignalOp op, Peer peer) {
   const bool declared = op == SignalOp::set || peer.direct_atomics;
   return near_word(world, signal, sizeof *signal, peer.pe, declared);
@@ -122,7 +122,7 @@ RAILSHMEM_HD RAILSHMEM_OUT_OF_LINE inline ChannelStatus put_signal_elsewhere(con
     ChannelStatus status = ChannelStatus::ok;
     if (place.here != nullptr) {
       copy_by<Scope>(place.here, source, nbytes);
-    } else if (Scope::leads()) {  // the signal lies in memory of the caller's own, which no proxy knows
+    } else if (Scope::leads()) {  // the signal is in memory of the caller's own, which no proxy knows
       status = put_far(world, place, source, nbytes, peer, payload, Completion::later);
       if (status == ChannelStatus::ok) status = wait_for_channel(world);
     }

@@ -25,7 +25,7 @@ railshmem_no_function railshmem_generic_has_no_function_for_this_type;
 #define RAILSHMEM_CHOOSE(ROWS, P, OP, POINTER) \
   _Generic(POINTER, ROWS(P, OP) default: railshmem_generic_has_no_function_for_this_type)
 
-/// Calls the selected function; where there is none, the compiler's message has the generic's name and its types.
+/// Calls the selected function; if none exists, the compiler's message has the generic's name and its types.
 #define RAILSHMEM_CALL(SELECTION, TYPES, OP, ...)                                             \
   ((void)sizeof(struct {                                                                      \
      _Static_assert(_Generic(SELECTION, railshmem_no_function*: 0, default: 1),               \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Owner of memory in which a collective's buffer lies.
+// Owner of memory in which a collective's buffer is.
 #pragma once
 
 #include "perftest/device/coll/library.h"

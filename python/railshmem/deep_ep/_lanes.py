@@ -63,7 +63,7 @@ class Lanes:
     """Lanes by sizes, IN_FLIGHT for each, used in turn."""
 
     def __init__(self, team: Team, nbytes: int, mask_after_ms: int | None):
-        """Takes nbytes of symmetric memory. Collective over all PEs. mask_after_ms: None where all ranks are there for ever."""
+        """Takes nbytes of symmetric memory. Collective over all PEs. mask_after_ms: None where all ranks are there forever."""
         self.device = _memory.take_gpu(FUNCTION)
         self._team, self._size, self._nbytes, self._used = team, team.n_pes(), nbytes, 0
         self._memory = _memory.symmetric(FUNCTION, nbytes, f"{nbytes} bytes of {FUNCTION}", self.device) if nbytes else None

@@ -143,7 +143,7 @@ class Throughput:
         return out
 
     def _handle(self, function: str, hidden: int, max_tokens: int, num_sms: int) -> _core.MoeBulk:
-        """Makes a handle where there is none that is large enough; the CPU waits then."""
+        """Makes a handle if none is large enough; the CPU waits then."""
         most, handle = self._handles.get((hidden, num_sms), (0, None))
         if most >= max_tokens:
             return handle

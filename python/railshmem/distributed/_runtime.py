@@ -75,7 +75,7 @@ _closers: list[Callable[[], None]] = []
 
 
 def runtime_for(store: dist.Store, rank: int, size: int, timeout: timedelta) -> Runtime:
-    """Returns the runtime, started where there is none; then collective over the members, who must be all PEs."""
+    """Returns the runtime, started if none exists; then collective over the members, who must be all PEs."""
     global _current, _starts
     if _current is None:
         _starts += 1

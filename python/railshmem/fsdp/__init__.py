@@ -6,7 +6,7 @@
     installed.close()
 
 The library runs before: by init_process_group("railshmem") of railshmem.distributed, or by railshmem.init() beside any other
-backend. Both classes put their calls into torch's current stream for CUDA tensors. Memory that allocate() hands out lies in
+backend. Both classes put their calls into torch's current stream for CUDA tensors. Memory that allocate() hands out is in
 the symmetric heap, so that peers reach it without a copy, and inside a node copy engines can move it.
 
 Making and closing pools, classes and installations is collective; nothing else here allocates symmetric memory or makes teams.

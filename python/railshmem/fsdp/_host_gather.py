@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """An all-gather on the CPU into leased memory, by puts that wait for credits.
 
-Each member tells the others where its output lies: the credit for one call. Who has a member's credit puts its block there, and
+Each member tells the others where its output is: the credit for one call. Who has a member's credit puts its block there, and
 a signal behind it. So nobody writes into memory that its owner has not offered for this very call, however late members are.
 """
 from __future__ import annotations
@@ -15,8 +15,8 @@ from railshmem.distributed._memory import bytes_of, gathered, scattered
 from railshmem.fsdp._pool import Pool
 from railshmem.fsdp._team import GroupTeam
 
-NOWHERE = -1  # told instead of an offset: the output is no memory of the pool
-STAGING = 1 << 20  # bytes, for calls in which a member's output is none
+NOWHERE = -1  # told instead of an offset: the output is not memory of the pool
+STAGING = 1 << 20  # bytes, for calls in which a member's output is NOWHERE
 
 
 class HostGather:
@@ -26,7 +26,7 @@ class HostGather:
         """Collective over all PEs of the job."""
         self._members, self._pool = members, pool
         size = members.size
-        self._offers = rn.zeros(size, np.int64)  # [of]: where a member's output lies
+        self._offers = rn.zeros(size, np.int64)  # [of]: where a member's output is
         self._credits = rn.zeros(size, np.uint64)  # [of]: the call for which it told so
         self._arrived = rn.zeros(size, np.uint64)  # [from]: the call of which a member's block is here
         self._staging = rn.empty(max(STAGING, size * size * 1024), np.uint8)

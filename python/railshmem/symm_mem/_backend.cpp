@@ -107,7 +107,7 @@ bool await_value(std::atomic_ref<uint32_t> word, uint32_t value, double limit_s)
   return true;
 }
 
-/// An allocation as the members of a group see it. Behind its bytes lies the signal pad: a word for each channel and
+/// An allocation as the members of a group see it. Behind its bytes is the signal pad: a word for each channel and
 /// member, 1 where that member has signalled.
 class Memory : public railshmem_symm_mem::SymmetricMemory {
  public:

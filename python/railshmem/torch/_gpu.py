@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The GPU in whose memory the symmetric heap of this PE lies."""
+"""The GPU whose memory holds the symmetric heap of this PE."""
 from __future__ import annotations
 
 import torch

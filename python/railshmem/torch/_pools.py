@@ -14,7 +14,7 @@ _NOWHERE = (1 << 64) - 1
 
 
 def mem_pool(nbytes: int, device: torch.device | str | int | None = None, no_split: bool = True) -> torch.cuda.MemPool:
-    """Returns a torch.cuda.MemPool whose memory, nbytes rounded up to 2 MiB, lies on the symmetric heap of the GPU.
+    """Returns a torch.cuda.MemPool whose memory, nbytes rounded up to 2 MiB, is on the symmetric heap of the GPU.
 
     Collective over all PEs, with equal nbytes, in one order. Tensors that torch makes within torch.cuda.use_mem_pool(pool) lie
     there; making and dropping them is local, and graphs may be captured meanwhile. Torch takes at least 2 MiB for a tensor, and

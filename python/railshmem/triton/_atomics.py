@@ -9,7 +9,7 @@ from triton.language import core
 
 from railshmem.triton._calls import call, word
 
-_TILE = tl.constexpr(1024)  # the most threads that a program can have: each element lies in one thread
+_TILE = tl.constexpr(1024)  # the most threads that a program can have: each element is in one thread
 
 
 def _type_of(function, dest, semantic):

@@ -69,7 +69,7 @@ def test_finalize_names_what_was_not_freed_and_the_collector_frees_nothing(tmp_p
         import gc
         railshmem.init()
         a = rn.zeros((2, 3), np.float32)
-        if railshmem.my_pe() == 0:  # a collective free here would wait for PE 1 for ever
+        if railshmem.my_pe() == 0:  # a collective free here would wait for PE 1 forever
             del a
             gc.collect()
         team = railshmem.Team.world().split_strided(0, 1, railshmem.n_pes())

@@ -18,7 +18,7 @@ def test_calls_are_in_the_order_of_the_current_stream(real_gpu, me, npes):
     inputs, side = [torch.zeros_like(tensor) for tensor in right], torch.cuda.Stream()
     torch.cuda.synchronize()
     with torch.cuda.stream(side):
-        torch.cuda._sleep(50_000_000)  # what comes next is not there when dispatch() returns
+        torch.cuda._sleep(50_000_000)  # the next work is not done when dispatch() returns
         for to, tensor in zip(inputs, right):
             to.copy_(tensor)
         got = exchange.dispatch(*inputs)

@@ -86,7 +86,7 @@ class ScratchLayout {
            static_cast<uint32_t>(others) * chunk_nbytes();
   }
   RAILSHMEM_HD uint32_t chunk_nbytes() const { return kSlotBytes / (members_ > 1 ? members_ - 1 : 1) / 512 * 512; }
-  /// What lies behind this need not be zero at first.
+  /// What is behind this need not be zero at first.
   RAILSHMEM_HD uint32_t zeroed() const { return words(kMostBlocks); }
   RAILSHMEM_HD uint32_t nbytes() const { return zeroed() + kMostBlocks * kSlots * kSlotBytes; }
 
@@ -133,7 +133,7 @@ struct ListedBlocks {
   RAILSHMEM_HD T* operator[](int k) const { return at[k]; }
 };
 
-/// Moves blocks of equal size between all members: block k of this member's source goes to member k, and what comes
+/// Moves blocks of equal size between all members: block k of this member's source goes to member k, and the block
 /// from member k becomes block k of dest. All-gather and all-to-all.
 template <template <class> class Blocks>
 struct MoveCallOf {

@@ -33,7 +33,7 @@ struct Outgoing {
 };
 
 /// A chunk of the blocks that members hand each other: bytes [begin, end) of each. Block b of a grid moves chunks
-/// b, b + blocks, ... Chunks are numbered by block, from call to call, and the number lies in this member's memory.
+/// b, b + blocks, ... Chunks are numbered by block, from call to call, and the number is in this member's memory.
 struct Chunk {
   uint64_t number, begin, end;
 

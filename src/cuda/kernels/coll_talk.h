@@ -65,7 +65,7 @@ RAILSHMEM_KERNEL RAILSHMEM_OUT_OF_LINE inline ChannelStatus await_late(const Pac
   }
 }
 
-/// Exchanges of a block are numbered, and the number lies in this member's memory: a replayed graph goes on where its
+/// Exchanges of a block are numbered, and the number is in this member's memory: a replayed graph goes on where its
 /// last run ended. An exchange uses one of two sets of places in turn. A block that is in exchange k + 2 has heard from
 /// every other member in exchange k + 1, and a member sends in k + 1 only when its whole block is done with k. So
 /// nobody overwrites what is still to be read, and nothing is ever reset. This asks two things of every exchange: each
@@ -198,7 +198,7 @@ class Talk {
   RAILSHMEM_KERNEL const CollMembers& members() const { return members_; }
   RAILSHMEM_KERNEL const ScratchLayout& layout() const { return layout_; }
   RAILSHMEM_KERNEL uint32_t block() const { return block_; }
-  /// What lies at an offset of this member's scratch memory, or of another member's.
+  /// What is at an offset of this member's scratch memory, or of another member's.
   template <class T>
   RAILSHMEM_KERNEL T* mine(uint32_t offset) const {
     return theirs<T>(members_.me, offset);

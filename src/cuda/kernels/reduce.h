@@ -50,7 +50,7 @@ struct Scale {
   double factor;  ///< of each operand, or that divides the sum
   int noperands;
 
-  /// Factors of each operand and of the sum. 1 where there is none: such a product changes no bit, but for those of a
+  /// Factors of each operand and of the sum. 1 without a factor: such a product changes no bit, but for those of a
   /// NaN.
   RAILSHMEM_HD double before() const { return scaling == Scaling::factor ? factor : 1; }
   RAILSHMEM_HD double after() const { return scaling == Scaling::average && is_exact() ? 1.0 / noperands : 1; }

@@ -38,7 +38,7 @@ class FlushGate {
   bool flushes() const noexcept { return flusher_.running(); }
   const ArrivalCounts& counts() const noexcept { return counts_; }
 
-  /// After a look at all rails: one flush for all that came. What comes meanwhile waits for the next one. True when
+  /// After a look at all rails: one flush for all requests so far. Later ones wait for the next flush. True when
   /// something moved.
   bool step() noexcept {
     bool moved = false;

@@ -83,7 +83,7 @@ class Desk {
   StagingPart* const staging;        ///< null: rails reach all memory
   const DirectMemory* const direct;  ///< null: rails reach no GPU memory directly
   const bool proves_rails;           ///< see InitiatorConfig
-  const LostPeers* const lost;       ///< null: this PE goes on without none
+  const LostPeers* const lost;       ///< null: the death of any peer ends this PE
   CellPool cells;
   WordOrder words;
   size_t lasting = 0;                ///< open cells with OpCell::lasting

@@ -34,7 +34,7 @@ struct Session {
 
 class NetContext;
 
-/// Keeps a quiet from waiting for ever while other threads go on posting on its context. Not from the start: threads
+/// Keeps a quiet from waiting forever while other threads go on posting on its context. Not from the start: threads
 /// that share a context would pay for each other's every quiet.
 class Drain {
  public:
@@ -89,7 +89,7 @@ class NetContext {
   }
 
   const uint16_t id;
-  /// Number of fences called. What comes after one waits, per PE, for what was before it (see PeerCounts::epoch).
+  /// Number of fences called. Operations after a fence wait, per PE, for those before it (see PeerCounts::epoch).
   uint32_t fences = 0;
   /// Threads whose quiet has waited for long: others post nothing here until it has ended. relaxed: seen soon is
   /// enough, and what it holds back is ordered by the endpoint.

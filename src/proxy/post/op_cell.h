@@ -25,7 +25,7 @@ enum class Flight : uint8_t {
 
 /// How far a request is, which its target executes and answers: a message of its own, or the signal of a put_signal.
 enum class RequestStage : uint8_t {
-  none,        ///< there is none, it was answered, or nobody answers it
+  none,        ///< no request, an answered one, or one that nobody answers
   owed,        ///< the signal goes when all data is complete
   sent,        ///< in the outbox, until the target answers
   lost,        ///< in the outbox: its rail died, so Replay sends it again unless the target has executed it

@@ -88,7 +88,7 @@ class Outbox {
     total_ = 0;
   }
 
-  /// "5 atomics or signals unanswered, 2 of them by PE 3"; empty when there are none.
+  /// "5 atomics or signals unanswered, 2 of them by PE 3"; empty without such requests.
   std::string describe(const CellPool& cells) const {
     for (size_t pe = 0; pe < peers_.size(); ++pe) {
       size_t count = 0;

@@ -49,7 +49,7 @@ class DirectMemory {
     place.offset -= extents_[extent].at;
     return n;
   }
-  /// Turns `place` into a place as rails know it, where it lies in the device heap. Returns how many of `nbytes` bytes
+  /// Turns `place` into a place as rails know it, where it is in the device heap. Returns how many of `nbytes` bytes
   /// one access may move between `place` and `local`, of which one may be host memory.
   size_t clip(Remote& place, const std::byte* local, size_t nbytes) const noexcept {
     if (place.segment == SegmentId::device) nbytes = std::min(nbytes, redirect(place));

@@ -30,10 +30,10 @@ struct Tuning {
   /// operation waits no longer than this.
   size_t rail_window = size_t{2} << 20;
   uint64_t rail_window_ns = 4'000'000;
-  /// A path is dead that owes something and is silent for so long while another path to its PE answers
+  /// Time without completions after which a path with pending work is dead, if another path to its PE answers
   /// (SHMEM_RAIL_TIMEOUT).
   uint64_t rail_timeout_ns = 500'000'000;
-  /// A PE that no path reaches for so long is lost (SHMEM_TIMEOUT).
+  /// Time after which a PE that no path reaches is lost (SHMEM_TIMEOUT).
   uint64_t unreachable_ns = 20'000'000'000;
   /// How long packets of a closed rail may still be under way: two full queues of a cheap switch, 50 ms each, and a
   /// margin.

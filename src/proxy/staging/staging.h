@@ -74,7 +74,7 @@ struct StagingPart {
       if (static_cast<size_t>(segment.id) == index) return segment.kind == MemoryKind::staged;
     return false;
   }
-  /// Whether this is data of a kernel's put that lies in the area already.
+  /// Whether this is data of a kernel's put that is in the area already.
   bool is_payload(const void* address) const noexcept {
     return reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(payloads.data()) < payloads.size();
   }
@@ -124,7 +124,7 @@ class Staging {
   const std::vector<Segment> segments_;
   const MakeCopier make_copier_;
   std::vector<Segment> exposed_;
-  UniqueFd file_;  ///< of the area; empty: there is none
+  UniqueFd file_;  ///< of the area; empty: the area has no file
   std::byte* area_ = nullptr;
   size_t nbytes_ = 0;
   uint64_t spare_ = 0;

@@ -21,7 +21,7 @@ struct StagingTerms {
   std::array<MemoryKind, kSegments> kinds{};
   uint8_t checks_data = 0;  ///< 1: messages end with a seal. Of a peer it may be any number
   uint8_t unused[7 - kSegments] = {};
-  PeerFd area{};             ///< the file of the bounce area, for those of one host; of process -1: there is none
+  PeerFd area{};             ///< the file of the bounce area, for those of one host; of process -1: no file
   uint64_t area_nbytes = 0;  ///< of the bounce area
 
   static StagingTerms of(std::span<const Segment> segments, const Tuning& tuning) noexcept;
@@ -31,7 +31,7 @@ static_assert(sizeof(StagingTerms) == 64);
 /// The card that peers get: the fabric's own, then the terms.
 std::vector<std::byte> add_terms(std::vector<std::byte> card, const StagingTerms& terms);
 
-/// Every PE's card as its fabric made it. Throws Error when there is none.
+/// Every PE's card as its fabric made it. Throws Error if a card has no terms.
 std::vector<std::vector<std::byte>> without_terms(std::span<const std::vector<std::byte>> cards);
 
 /// Every PE's, in PE order. After without_terms().

@@ -13,7 +13,7 @@
 
 namespace railshmem {
 
-/// What the next piece of a transfer takes: a SlotKind, or nothing, because its data lies in the bounce area already.
+/// What the next piece of a transfer takes: a SlotKind, or nothing, because its data is in the bounce area already.
 enum class PieceTakes : uint8_t { small, medium, large, nothing };
 constexpr PieceTakes takes(SlotKind kind) noexcept {
   return static_cast<PieceTakes>(kind);
@@ -56,7 +56,7 @@ class WaitingTransfers {
   template <class Look, class TakesNext>
   void walk(PieceTakes what, Look&& look, TakesNext&& takes_next) noexcept {
     Line& line = lines_[static_cast<size_t>(what)];
-    const uint32_t last = line.last;  // what comes meanwhile is looked at next time
+    const uint32_t last = line.last;  // transfers that come meanwhile wait for the next call
     for (uint32_t before = kNone, index = line.first; index != kNone;) {
       WaitingTransfer& entry = entries_[index];
       const uint32_t behind = index == last ? kNone : entry.next;

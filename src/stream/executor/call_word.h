@@ -17,7 +17,7 @@ inline uint32_t asked(const cuda::CallWord* word) noexcept {
   return (number & kCallRuns) == 0 ? number : 0;
 }
 
-/// Takes that number. 0: there is none.
+/// Takes that number. 0: no such call.
 inline uint32_t take_asked(cuda::CallWord* word) noexcept {
   cuda::CallWord number = asked(word);
   if (number == 0) return 0;

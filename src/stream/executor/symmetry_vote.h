@@ -7,7 +7,7 @@
 
 namespace railshmem {
 
-/// Asks whether a buffer of each member lies at one address of the device heap; several buffers in one vote.
+/// Asks whether a buffer of each member is at one address of the device heap; several buffers in one vote.
 class SymmetryVote {
  public:
   explicit SymmetryVote(const PeState& state) noexcept : state_(state) { ballot_.common[0] = 1; }

@@ -15,7 +15,7 @@
 namespace railshmem {
 namespace {
 
-// So long behind a transfer this thread helps to serve peers, for their answer may let a stream come to the next call.
+// Time after a transfer in which this thread helps to serve peers: their answer may let a stream reach the next call.
 // The proxy thread rests soon, because no kernel pushes commands.
 constexpr uint64_t kHelpNs = 2'000'000;
 

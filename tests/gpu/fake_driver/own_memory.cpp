@@ -135,7 +135,7 @@ struct Mapped {
 
 void share(int round) {
   constexpr size_t kShift = 4096, kBytes = 3 * kPiece - kShift, kPart = 70'000;
-  constexpr size_t kSeam = kPiece - kShift - 30'000;  // a part from here lies in both pieces
+  constexpr size_t kSeam = kPiece - kShift - 30'000;  // a part from here is in both pieces
   const Mapped memory;
   auto* const symmetric = static_cast<std::byte*>(shmemx_buffer_register_symmetric(memory.at(kShift), kBytes, 0));
   EXPECT(symmetric != nullptr);
@@ -177,7 +177,7 @@ void refuse(void* heap) {
   EXPECT(shmemx_buffer_register_symmetric(good, 0, 0) == nullptr);
   EXPECT(shmemx_buffer_register_symmetric(good, 4 * kPiece, 0) == nullptr);
   EXPECT(shmemx_buffer_register_symmetric(good, kPiece, 1) == nullptr);
-  // Memory that no other process may have will do where there is none on the node.
+  // Without another process on the node, memory that is private to this process is enough.
   void* const alone = shmemx_buffer_register_symmetric(other.at(0), kPiece, 0);
   const bool has_peers = shmem_team_n_pes(SHMEM_TEAM_SHARED) > 1;
   EXPECT((alone == nullptr) == has_peers);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kernels' puts and gets of every size by every scope, through the real library: by slots where rails do not reach GPU
-// memory (argument "slots"), past them where they do or where there are none ("none"). With "killed" a peer dies in the
+// memory (argument "slots"), past them where they do or without slots ("none"). With "killed" a peer dies in the
 // middle.
 #include <shmem.h>
 #include <shmemx.h>

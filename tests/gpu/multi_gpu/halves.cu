@@ -35,7 +35,7 @@ __global__ void check(Findings* findings, const __half* sums, const __nv_bfloat1
   }
 }
 
-/// dest lies apart from source: a PE's part of the sums.
+/// dest and source do not overlap: a PE's part of the sums.
 __global__ void check_part(Findings* findings, const __half* part, int each, int me, int npes) {
   for (int i = threadIdx.x; i < each; i += blockDim.x) {
     EXPECT_EQ(__half2float(part[i]), npes * ((me * each + i) % 8) + npes * (npes - 1) / 2);

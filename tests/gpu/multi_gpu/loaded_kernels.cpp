@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // loaded_kernels INCLUDE FILE: a program without any CUDA unit compiles FILE (loaded_kernels.cu) with NVRTC, loads it
-// as a module and as a library, and its kernels put, signal, add and reduce between PEs. INCLUDE: where shmem.h lies.
+// as a module and as a library, and its kernels put, signal, add and reduce between PEs. INCLUDE: where shmem.h is.
 // Exit 77: no GPU.
 #include <shmem.h>
 #include <shmemx.h>

@@ -45,7 +45,7 @@ shmemx_gemm_t gemm_of(const Case& one, const Handle& handle, CpuProduct& product
   gemm.argument = &product;
   if (one.older) {
     gemm.size = offsetof(shmemx_gemm_t, protocol);
-    gemm.protocol = gemm.b_type = -1;  // what lies behind the shorter struct
+    gemm.protocol = gemm.b_type = -1;  // what is behind the shorter struct
   }
   return gemm;
 }

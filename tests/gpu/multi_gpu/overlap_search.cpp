@@ -74,7 +74,7 @@ std::vector<std::byte> multiplied(const Rig& rig, bool captured) {
 std::string file() {
   return top + "/railshmem/overlap_algorithms.txt";
 }
-/// Lines of products; "damaged" where one is none.
+/// Lines of products; "damaged" where one is invalid.
 std::vector<std::string> kept() {
   std::vector<std::string> lines;
   std::ifstream in(file());

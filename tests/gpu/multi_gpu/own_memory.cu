@@ -177,7 +177,7 @@ bool check(Job& job, bool holds, const char* what) {
 
 void symmetric(const Ring& at, int round) {
   constexpr size_t kShift = 4096, kBytes = 3 * kPiece - kShift, kPart = 300000;
-  constexpr size_t kSeam = kPiece - kShift - 100000;  // a part from here lies in both pieces
+  constexpr size_t kSeam = kPiece - kShift - 100000;  // a part from here is in both pieces
   const Mapped memory(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
   auto* const shared = static_cast<unsigned char*>(shmemx_buffer_register_symmetric(memory.at(kShift), kBytes, 0));
   if (!check(at.job, shared != nullptr, "shmemx_buffer_register_symmetric")) return;

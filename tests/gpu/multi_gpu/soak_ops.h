@@ -121,7 +121,7 @@ __device__ inline void put_signal(const Soak& s, const Draw& draw, int target, i
   expect_pattern(findings, s.box + static_cast<size_t>(theirs) * kBoxBytes + draw.shift, source, draw.from,
                  draw.nbytes);
   if (threadIdx.x == 0) {
-    // The target's word for what comes from me is at its place `me`, as all its words.
+    // The target's word for data from me is at its place `me`, as all its words.
     shmem_signal_set(&s.acknowledged[mine], number, source);
     shmem_signal_wait_until(&s.acknowledged[blockIdx.x * s.npes + target], SHMEM_CMP_GE, number);
   }

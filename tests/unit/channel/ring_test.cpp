@@ -86,7 +86,7 @@ TEST(Ring, SharedProducerOnADeadConsumerTimesOutAndMarksTheChannelDead) {
   TestRing bench(0);
   push(bench.view, command_of(0), Deadline::never());
   EXPECT_EQ(push(bench.view, command_of(1), Deadline::in(2'000'000)).status, ChannelStatus::timeout);
-  // the hole it left would stop the consumer for ever, so a wait without a deadline ends as well
+  // the hole it left would stop the consumer forever, so a wait without a deadline ends as well
   EXPECT_EQ(push(bench.view, command_of(2), Deadline::never()).status, ChannelStatus::timeout);
 }
 

@@ -85,7 +85,7 @@ TEST(CudaCopier, MoreBatchesThanEventsEndToo) {
   for (const Copier::Ticket ticket : tickets) finish(*copier, ticket);
 }
 
-/// The stream has one copy and one batch; what comes then becomes one batch, however often somebody asks.
+/// The stream has one copy and one batch; later copies become one batch, however often somebody asks.
 TEST(CudaCopier, WhatComesWhileTheStreamIsBusyBecomesOneBatch) {
   CopierRig rig;
   const std::unique_ptr<Copier> copier = rig.make({rig.bounce});

@@ -45,7 +45,7 @@ auto find_reservation(const FakeState& s, Address address) {
   return address - found->first < found->second ? found : s.reservations.end();
 }
 
-/// The mappings that make up exactly this range; empty when there are none such.
+/// The mappings that make up exactly this range; empty if none match.
 std::vector<Address> whole_mappings(const FakeState& s, Address address, size_t nbytes) {
   std::vector<Address> found;
   Address at = address;

@@ -280,7 +280,7 @@ UniqueFd fake_open(const FakeOrigin& origin);
 /// Its number here; -1: this process does not see it.
 Device fake_device_of(const FakeState& s, int home) noexcept;
 
-/// The stream that a handle means (null: the legacy default one); empty when it is none of this context.
+/// The stream that a handle means (null: the legacy default one); empty when it is not of this context.
 FakeStream fake_stream(FakeState& s, Stream handle);
 /// Appends work, to the stream or to the graph that captures it; runs what can run where nothing is late. `run` keeps
 /// nothing between calls.

@@ -8,7 +8,7 @@
 #include "src/cuda/gdr_api.h"
 
 extern "C" {
-/// Of the fake driver: where the CPU finds memory of a GPU. Null: it is none.
+/// Of the fake driver: where the CPU finds memory of a GPU. Null: the address is not a GPU's.
 void* railshmem_fake_cpu_view(unsigned long address, size_t nbytes);
 }
 

@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(kCollThreads, 1) direct_sum(const __grid_const
   kernels::run_direct_combine(call, found, halves);
 }
 
-/// The least: 16 bytes carry two values and two numbers of the call; the number lies in memory, by block.
+/// The least: 16 bytes carry two values and two numbers of the call; the number is in memory, by block.
 struct Sketch {
   const float4* source;
   float4* dest;

@@ -124,7 +124,7 @@ void test_copies_beside_waiting_kernels() {
   auto* const word = reinterpret_cast<uint64_t*>(rig.heap);
   const uint64_t one = 1;
   {
-    // The legacy default stream: cuMemcpy would wait for this kernel for ever.
+    // The legacy default stream: cuMemcpy would wait for this kernel forever.
     FullGpu full(word, 1, kLong, nullptr);
     blocking.copy(rig.heap + kMiB, pageable.data(), pageable.size());
     blocking.copy(pageable.data(), rig.heap + kMiB, pageable.size());

@@ -77,7 +77,7 @@ TEST(NeighbourAreas, AGetIsCopiedToTheSlotOfTheSource) {
   EXPECT_EQ(both.writes(), 0);
 }
 
-/// What lies outside the mapped area is for the rail, which refuses it as it does without neighbours.
+/// What is outside the mapped area is for the rail, which refuses it as it does without neighbours.
 TEST(NeighbourAreas, ASlotOutsideTheAreaIsReadOverTheRail) {
   Neighbours both;
   both.request.slot = area_card(both.source).area_nbytes - both.kPiece + 1;

@@ -39,7 +39,7 @@ struct ReplaySource : StagedRig {
     fail(dead, 0);
     until([this] { return !messages(alive, MessageKind::inquiry).empty(); });
   }
-  /// PE 3 has executed what lies before `first_missing`.
+  /// PE 3 has executed what is before `first_missing`.
   void account(uint32_t first_missing) {
     const auto asked = messages(alive, MessageKind::inquiry);
     const auto inquiry = read_message<MessageHeader>(rails[alive].posted[asked.back()].bytes.data());

@@ -178,7 +178,7 @@ TEST_P(OfiPeerDeath, PostsOrEventsFailWithinSeconds) {
   EXPECT_LT(took.count(), 5.0);
 }
 
-/// ofi_rxm forgets the connection and then answers "again" for ever while it tries to make a new one.
+/// ofi_rxm forgets the connection and then answers "again" forever while it tries to make a new one.
 TEST_P(OfiPeerDeath, PostsAfterTheLossWasNoticedFailToo) {
   std::vector<OpSlot> slots(256);
   warm_up(slots[0]);

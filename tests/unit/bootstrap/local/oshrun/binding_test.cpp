@@ -37,7 +37,7 @@ TEST_F(Binding, PesShareTheCoresAndNoneIsShared) {
   EXPECT_EQ(shown(Bind::automatic, 8), "0-1 2-3 4-5 6-7 8-9 10-11 12-13 14-15 ");
   EXPECT_EQ(shown(Bind::automatic, 4), "0-3 4-7 8-11 12-15 ");
   EXPECT_EQ(shown(Bind::automatic, 2), "0-7 8-15 ");
-  // No share lies in two packages.
+  // No share is in two packages.
   EXPECT_EQ(shown(Bind::automatic, 3), "0-3 4-7 8-15 ");
 }
 
