@@ -95,9 +95,8 @@ void get_at(const char* function, nanobind::handle to, nanobind::handle from, si
   const auto [begin, end] = block_of(function, source);
   const uintptr_t address = reinterpret_cast<uintptr_t>(source.data()) + offset * source.itemsize();
   if (address < begin || address + dest.nbytes() > end)
-    value_error(
-        text(function, ": PE ", pe, " sends ", dest.elements(), " elements from element ", offset,
-             " of its input on, which lies behind the block that input is in here; pass corresponding tensors"));
+    value_error(text(function, ": PE ", pe, " sends ", dest.elements(), " elements from element ", offset,
+                     " of its input on, which is behind the block that input is in here; pass corresponding tensors"));
   const Waiting waits(function);
   shmem_getmem(dest.data(), reinterpret_cast<const void*>(address), dest.nbytes(), pe);
 }

@@ -13,7 +13,7 @@ import torch.distributed as dist
 import railshmem
 from railshmem import _core
 from railshmem.distributed._agreement import agree
-from railshmem.distributed._courier import ANY_SOURCE, Courier
+from railshmem.distributed._message_channel import ANY_SOURCE, MessageChannel
 from railshmem.distributed._host import HostCollectives
 from railshmem.distributed._lane import Lane
 from railshmem.distributed._layout import divide
@@ -40,7 +40,7 @@ class Members:
         self._host.sync()  # every member's mail is zero
         name = f"group-{next(_numbers)}"
         self._lane = Lane(name)
-        self._courier = Courier(name, rank, self.pes, mail)
+        self._channel = MessageChannel(name, rank, self.pes, mail)
         self._device = None
 
     def on_host(self, work: HostWork, action: Callable[[HostCollectives], None], caller_waits: bool) -> HostWork:
@@ -54,7 +54,7 @@ class Members:
 
     def send(self, work: HostWork, tensor: torch.Tensor, dest: int, tag: int) -> HostWork:
         """Sends a tensor; a CUDA tensor is copied to the CPU first, for which the caller waits."""
-        return self._courier.send(work, tensor.detach().cpu(), dest, tag)
+        return self._channel.send(work, tensor.detach().cpu(), dest, tag)
 
     def receive(self, work: HostWork, tensor: torch.Tensor, source: int | None, tag: int) -> HostWork:
         """Receives a tensor; a CUDA tensor by way of one on the CPU, which wait() copies."""
@@ -62,7 +62,7 @@ class Members:
             staged = torch.empty(tensor.shape, dtype=tensor.dtype)
             work.at_wait(functools.partial(tensor.detach().copy_, staged))
             tensor = staged
-        return self._courier.receive(work, tensor, ANY_SOURCE if source is None else source, tag)
+        return self._channel.receive(work, tensor, ANY_SOURCE if source is None else source, tag)
 
     def leave(self, timeout: timedelta) -> None:
         """Ends the use by one process group; with the last one, all of it, when its calls are done. Collective.
@@ -74,7 +74,7 @@ class Members:
             return
         self._runtime.members.remove(self)
         self._lane.close()
-        received = self._courier.close(timeout.total_seconds())
+        received = self._channel.close(timeout.total_seconds())
         if self._device is not None:
             self._device.close()
         if not received:

@@ -7,7 +7,7 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from railshmem.distributed._courier import Courier
+from railshmem.distributed._message_channel import MessageChannel
 from railshmem.distributed._lane import Lane
 from railshmem.distributed._work import HostWork
 
@@ -104,22 +104,22 @@ class _BrokenMail:
 
 def test_an_error_of_the_thread_ends_all_messages_under_way():
     all_posted = threading.Event()
-    courier = Courier("broken", 0, [0], _BrokenMail(all_posted))
-    works = [courier.receive(a_work(), torch.zeros(3), 0, tag) for tag in range(3)]
+    channel = MessageChannel("broken", 0, [0], _BrokenMail(all_posted))
+    works = [channel.receive(a_work(), torch.zeros(3), 0, tag) for tag in range(3)]
     all_posted.set()
     why = "send and recv of the process group broken have stopped on this rank.*the mail is gone"
     for work in works:
         with pytest.raises(RuntimeError, match=why):
             work.wait()
     with pytest.raises(RuntimeError, match=why):
-        courier.receive(a_work(), torch.zeros(3), 0, 0)
+        channel.receive(a_work(), torch.zeros(3), 0, 0)
     with pytest.raises(RuntimeError, match=why):
-        courier.send(a_work(), torch.zeros(3), 0, 0)
-    assert courier.close(1)
+        channel.send(a_work(), torch.zeros(3), 0, 0)
+    assert channel.close(1)
 
 
 def test_a_thread_that_does_not_start_leaves_nothing_behind(monkeypatch):
-    lane, courier = Lane("test"), Courier("test", 0, [0], _BrokenMail())
+    lane, channel = Lane("test"), MessageChannel("test", 0, [0], _BrokenMail())
 
     def refuse(_):
         raise RuntimeError("can't start new thread")
@@ -129,8 +129,8 @@ def test_a_thread_that_does_not_start_leaves_nothing_behind(monkeypatch):
         with pytest.raises(RuntimeError, match="start new thread"):
             lane.submit(a_work(), lambda: None, caller_waits=False)
         with pytest.raises(RuntimeError, match="start new thread"):
-            courier.receive(a_work(), torch.zeros(3), 0, 0)
+            channel.receive(a_work(), torch.zeros(3), 0, 0)
     assert lane.submit(a_work(), lambda: None, caller_waits=False).wait()
     with pytest.raises(RuntimeError, match="have stopped"):
-        courier.receive(a_work(), torch.zeros(3), 0, 0).wait()
+        channel.receive(a_work(), torch.zeros(3), 0, 0).wait()
     assert in_time(lane.close)

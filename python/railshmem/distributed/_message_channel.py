@@ -58,7 +58,7 @@ class Arriving:
     staged: torch.Tensor | None = None
 
 
-class Courier:
+class MessageChannel:
     """Carries the messages of one group, on a thread that starts with the first message.
 
     What goes wrong with one message ends its work. What goes wrong with the thread ends the works of all messages under way, and
