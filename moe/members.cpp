@@ -8,7 +8,7 @@ namespace railshmem::moe {
 
 void check_team(shmem_team_t team) {
   if (shmem_team_n_pes(team) < 1)
-    throw Error(text("team %ld is none of this PE's", static_cast<long>(reinterpret_cast<intptr_t>(team))));
+    throw Error(text("team %ld does not exist on this PE", static_cast<long>(reinterpret_cast<intptr_t>(team))));
 }
 
 shmemx_topology_t place_of(shmem_team_t team) {

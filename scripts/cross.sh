@@ -69,7 +69,7 @@ say "built: $(file -b "$(readlink -f "$build"/release/librailshmem.so)" | cut -d
 
 # ---- tests ----------------------------------------------------------------------------------------------------------
 binfmt=/proc/sys/fs/binfmt_misc
-tell_kernel() {
+register_qemu() {
   [ -e $binfmt/register ] || mount -t binfmt_misc binfmt_misc $binfmt
   # The ELF header of a program or library of that machine; F: the kernel keeps QEMU open, P: it hands over argv[0].
   printf '%s' ':railshmem-aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:'"$(command -v qemu-aarch64-static)"':F' \
@@ -77,7 +77,7 @@ tell_kernel() {
 }
 if ! grep -qs interpreter $binfmt/*aarch64*; then
   [ "$(id -u)" -eq 0 ] || refuse "the kernel does not know QEMU for arm64: install binfmt-support, or run this as root"
-  tell_kernel
+  register_qemu
   trap 'echo -1 >$binfmt/railshmem-aarch64' EXIT
 fi
 export QEMU_LD_PREFIX=$sysroot

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The checks of the sources; ctest runs each of them under the label lint.
 #   scripts/lint.sh                  all of them, clang-tidy on a few files
-#   scripts/lint.sh CHECK...         only these: layers fds spdx lines headers api reference spelling markdown
+#   scripts/lint.sh CHECK...         only these: layers fds spdx lines words headers api reference spelling markdown
 #                                    links performance site shell tests format tidy
 #   scripts/lint.sh --tidy           clang-tidy on all files (minutes)
 # BUILD_DIR (default build/release) is where clang-tidy finds compile_commands.json. Exit 77: all that was asked was
@@ -37,6 +37,7 @@ missing() {
 
 check_layers() { python3 scripts/check_layers.py .; }
 check_fds() { python3 scripts/check_fds.py .; }
+check_words() { python3 scripts/check_words.py .; }
 
 check_spdx() {
   # shellcheck disable=SC2046
@@ -140,14 +141,14 @@ checks=
 for argument; do
   case $argument in
     --tidy) whole=yes checks="$checks tidy" ;;
-    layers | fds | spdx | lines | headers | api | reference | spelling | markdown | links | performance | site | shell | tests | format | tidy) checks="$checks $argument" ;;
+    layers | fds | spdx | lines | words | headers | api | reference | spelling | markdown | links | performance | site | shell | tests | format | tidy) checks="$checks $argument" ;;
     *)
       sed -n '3,9p' "$0" >&2
       exit 2
       ;;
   esac
 done
-checks=${checks:-layers fds spdx lines headers api reference spelling markdown links performance site shell tests format tidy}
+checks=${checks:-layers fds spdx lines words headers api reference spelling markdown links performance site shell tests format tidy}
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 

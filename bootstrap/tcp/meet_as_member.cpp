@@ -147,7 +147,7 @@ class Member {
   void take_child(Lobby& lobby, Arrival arrival, std::vector<int>& absent, std::vector<Neighbour>& neighbours) const {
     const int pe = child_named_in(arrival.claim, tree_key_);
     if (std::erase(absent, pe) == 0)
-      return lobby.turned_away(arrival.from, text("it is none of the PEs that PE %d waits for", meeting_.pe));
+      return lobby.turned_away(arrival.from, text("it is not one of the PEs that PE %d waits for", meeting_.pe));
     arrival.stream.trust();
     arrival.stream.push(noticed, std::move(arrival.proof));
     arrival.stream.pump_output();

@@ -47,7 +47,7 @@ size_t element_of(int datatype) {
     case SHMEMX_DATATYPE_COMPLEX_DOUBLE:
       return 16;
     default:
-      throw Error(text("datatype %d is none; pass a SHMEMX_DATATYPE_ constant", datatype));
+      throw Error(text("datatype %d is invalid; use a SHMEMX_DATATYPE_* constant", datatype));
   }
 }
 static_assert(static_cast<int>(TypeKind::f8e5m2) == SHMEMX_DATATYPE_FLOAT8_E5M2 &&
@@ -60,7 +60,7 @@ static_assert(static_cast<int>(ReduceOp::prod) == SHMEMX_OP_PROD && static_cast<
 void set_op(Coll& coll, const shmemx_coll_t& asked) {
   const int op = asked.op;
   if (op < SHMEMX_OP_AND || op > SHMEMX_OP_PREMUL_SUM)
-    throw Error(text("op %d is none; pass a SHMEMX_OP_ constant", op));
+    throw Error(text("op %d is invalid; use a SHMEMX_OP_* constant", op));
   const bool integer = asked.datatype <= SHMEMX_DATATYPE_UINT64;
   const bool complex =
       asked.datatype == SHMEMX_DATATYPE_COMPLEX_FLOAT || asked.datatype == SHMEMX_DATATYPE_COMPLEX_DOUBLE;
@@ -91,7 +91,7 @@ void check_blocks(const char* what, const char* list, const Coll& coll, Address&
 void check_kernels_reach(const char* what, const void* address, StreamSide& side) {
   if (address && !side.kernels_reach(address))
     throw Error(
-        text("%s %p lies in plain host memory, which kernels do not reach; pass memory of this PE's GPU "
+        text("%s %p is in plain host memory, which kernels do not reach; pass memory of this PE's GPU "
              "(shmem_malloc, cudaMalloc)",
              what, address));
 }
@@ -139,7 +139,7 @@ Coll checked(const char* function, const shmemx_coll_t* asked) {
   if (!asked || asked->size != sizeof *asked)
     throw Error("coll is NULL or its size is not set; begin with SHMEMX_COLL_INITIALIZER");
   if (asked->collective < SHMEMX_COLL_ALLGATHER || asked->collective > SHMEMX_COLL_BROADCAST)
-    throw Error(text("collective %d is none; pass a SHMEMX_COLL_ constant", asked->collective));
+    throw Error(text("collective %d is invalid; use a SHMEMX_COLL_* constant", asked->collective));
   Team& team = must_find_team(function, asked->team);
   if ((asked->flags & ~SHMEMX_COLL_SPARE_SMS) != 0)
     throw Error(text("flags are %d; they must be 0 or SHMEMX_COLL_SPARE_SMS", asked->flags));

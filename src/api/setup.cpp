@@ -27,7 +27,7 @@ void flush_stdout() noexcept {
 /// 0, or nonzero after printing why the library could not start.
 int try_start(const char* function, int requested, int* provided, const BootstrapRequest& request) noexcept {
   if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE) {
-    log_error("%s: thread level %d is none of SHMEM_THREAD_SINGLE (%d) to SHMEM_THREAD_MULTIPLE (%d)", function,
+    log_error("%s: thread level %d is invalid; use SHMEM_THREAD_SINGLE (%d) to SHMEM_THREAD_MULTIPLE (%d)", function,
               requested, SHMEM_THREAD_SINGLE, SHMEM_THREAD_MULTIPLE);
     return 1;
   }

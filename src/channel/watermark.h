@@ -22,7 +22,7 @@ class Watermark {
 
   /// Records that `ticket` is finished, once, in [prefix, prefix + window). Returns the prefix.
   uint64_t complete(uint64_t ticket) noexcept {
-    assert(ticket - prefix_ <= mask_ && "ticket is finished twice or lies beyond the window");
+    assert(ticket - prefix_ <= mask_ && "ticket is finished twice or is beyond the window");
     if (ticket != prefix_) [[unlikely]] {
       done_[(ticket & mask_) / kBits] |= uint64_t{1} << (ticket % kBits);
       ++ahead_;

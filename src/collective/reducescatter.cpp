@@ -131,7 +131,7 @@ void deal_on_node(Team& team, const Reduction& job, bool fits) noexcept {
 std::unique_ptr<std::byte[]> room_for(const char* function, size_t nbytes) noexcept {
   std::unique_ptr<std::byte[]> room(new (std::nothrow) std::byte[nbytes]);
   if (room) return room;
-  die("%s: there is no memory for %zu bytes, which a dest that lies in another PE's part of source takes; pass a dest "
+  die("%s: there is no memory for %zu bytes, which a dest in another PE's part of source takes; pass a dest "
       "apart from source, or the own part of source",
       function, nbytes);
 }

@@ -55,7 +55,7 @@ void require_own_device_memory(const DeviceContext& gpu, const void* address, si
       break;
   }
   if (info.device != gpu.device())
-    throw Error(text("%p lies in the memory of another GPU (%d) than this PE's, %s", address, info.device,
+    throw Error(text("%p is in the memory of another GPU (%d) than this PE's, %s", address, info.device,
                      gpu.description().c_str()));
 }
 

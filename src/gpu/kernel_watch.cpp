@@ -32,8 +32,9 @@ std::string reason(const FaultRecord& fault, int npes, const std::string& death)
     case ChannelStatus::timeout:
       if (fault.call == DeviceCall::coll_on_stream)
         return text(
-            "PE %d did not come to it, or sent nothing, within SHMEM_WAIT_TIMEOUT; look whether PE %d makes the "
-            "team's collectives in the order of the others, or raise it",
+            "PE %d did not join this collective, or sent nothing, within SHMEM_WAIT_TIMEOUT; check that PE %d calls "
+            "the "
+            "team's collectives in the order of the other members, or raise the limit",
             fault.pe, fault.pe);
       if ((is_of_experts(fault) || is_of_many_tokens(fault)) && fault.pe < 0)
         return "what this PE has put did not arrive within SHMEM_WAIT_TIMEOUT; look for a PE that has stopped, or "

@@ -42,7 +42,7 @@ const RegisteredRanges::Range& RegisteredRanges::at(const void* address) const {
   if (found != ranges_.end()) return found->second;
   const Range* const other = last_before(begin + 1);
   if (other != nullptr && begin < other->begin + other->nbytes)
-    throw Error(text("%p lies in a registered buffer that begins at %p; pass that address", address,
+    throw Error(text("%p is in a registered buffer that begins at %p; pass that address", address,
                      static_cast<const void*>(other->begin)));
   throw Error(
       text("no registered buffer begins at %p: it was not given to shmemx_coll_register, or is deregistered "

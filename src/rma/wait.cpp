@@ -12,7 +12,7 @@ static_assert(kEq == SHMEM_CMP_EQ && kNe == SHMEM_CMP_NE && kGt == SHMEM_CMP_GT 
               kLt == SHMEM_CMP_LT && kLe == SHMEM_CMP_LE);
 
 void die_bad_comparison(const char* function, int cmp) noexcept {
-  die("%s: comparison %d is none of SHMEM_CMP_EQ, NE, GT, GE, LT, LE (%d to %d)", function, cmp, SHMEM_CMP_EQ,
+  die("%s: comparison %d is not one of SHMEM_CMP_EQ, NE, GT, GE, LT, LE (%d to %d)", function, cmp, SHMEM_CMP_EQ,
       SHMEM_CMP_LE);
 }
 

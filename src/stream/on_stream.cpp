@@ -53,7 +53,7 @@ bool OnStream::near(const void* address, size_t nbytes) noexcept {
 
 void OnStream::must_reach(const char* argument, const void* address) noexcept {
   if (side_.kernels_reach(address)) return;
-  die("%s: %s %p lies in plain host memory, which kernels do not reach; pass memory of shmem_malloc, cudaMalloc or "
+  die("%s: %s %p is in plain host memory, which kernels do not reach; pass memory of shmem_malloc, cudaMalloc or "
       "cudaMallocHost",
       function_, argument, address);
 }

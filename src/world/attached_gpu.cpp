@@ -19,7 +19,7 @@ std::shared_ptr<const cuda::CpuWindows> AttachedGpu::open_windows() {
   const cuda::RdmaFlush flush(gpu.driver(), gpu.device(), gpu.context());
   if (choose_flush(FlushMode::automatic, &flush.service()).policy != FlushPolicy::none)
     throw Error(
-        text("SHMEM_GDRCOPY is 1, but %s does not show running kernels by itself what comes over PCIe; set it to 0",
+        text("SHMEM_GDRCOPY is 1, but %s does not show running kernels the data from PCIe by itself; set it to 0",
              gpu.description().c_str()));
   windows_ = std::make_shared<cuda::CpuWindows>(cuda::load_gdr_api());
   extend_windows();

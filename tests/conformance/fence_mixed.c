@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Fence between objects that a PE may reach in two ways: the data is a global, the flag is in the heap, and the other
-// way round. With SHMEM_DATA_SEGMENT=network the one travels and the other is stored at once.
+// Fence between objects that a PE may reach in two ways: the data is a global, the flag is in the heap, or the data
+// is in the heap and the flag is a global. With SHMEM_DATA_SEGMENT=network the one travels and the other is stored at
+// once.
 #include "check.h"
 
 enum { kWords = 1 << 16 };

@@ -83,7 +83,7 @@ static void refuse_arguments(void) {
   must_refuse(shmemx_moe_workspace_of(2, &good) == workspace, "another workspace for as many members");
   must_refuse(shmemx_moe_workspace_between_nodes(1, &good) == 0, "one member between nodes");
   shmemx_moe_t handle = NULL;
-  must_refuse(shmemx_moe_create(SHMEM_TEAM_INVALID, &good, heap, workspace, &handle), "a team that is none");
+  must_refuse(shmemx_moe_create(SHMEM_TEAM_INVALID, &good, heap, workspace, &handle), "an invalid team");
   DISPATCH(size, 1);
   DISPATCH(handle, NULL);
   DISPATCH(tokens, kTokens + 1);

@@ -181,7 +181,7 @@ TEST(ShareableMemory, WhatCannotBeSharedSaysWhatToAllocate) {
   EXPECT_NE(error_of_find(rig, block.at(4000), 8000).find("reach beyond the end of their allocation, 8192 bytes"),
             std::string::npos);
   std::byte* const theirs = rig.fake.allocate(4096, 1);
-  EXPECT_NE(error_of_find(rig, theirs, 8).find("lies in the memory of another GPU (1) than this PE's, GPU 0"),
+  EXPECT_NE(error_of_find(rig, theirs, 8).find("is in the memory of another GPU (1) than this PE's, GPU 0"),
             std::string::npos);
   rig.fake.release(theirs);
   const ProgramMemory alone = rig.memory(Kind::extents, kShareExtent, 0);

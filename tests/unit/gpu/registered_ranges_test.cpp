@@ -53,7 +53,7 @@ TEST(RegisteredRanges, AreRemovedByTheirFirstAddressOnly) {
   RegisteredRanges ranges;
   ranges.add(place_at(1000), 100, nullptr);
   EXPECT_EQ(error_of_ranges([&] { ranges.remove(place_at(1004)); }),
-            "0x3ec lies in a registered buffer that begins at 0x3e8; pass that address");
+            "0x3ec is in a registered buffer that begins at 0x3e8; pass that address");
   EXPECT_EQ(error_of_ranges([&] { ranges.remove(place_at(2000)); }).find("no registered buffer begins at 0x7d0"), 0u);
   EXPECT_EQ(ranges.remove(place_at(1000)).nbytes, 100u);
   EXPECT_EQ(ranges.count(), 0u);

@@ -91,7 +91,7 @@ TEST(Flush, OneServesAllArrivalsOfAPass) {
   EXPECT_EQ(f.accesses(0) + f.accesses(1), "rr");
   for (int i = 0; i < 3; ++i) f.add(0);
   f.pass();
-  EXPECT_EQ(f.accesses(0) + f.accesses(1), "rr") << "what comes during a flush waits for the next";
+  EXPECT_EQ(f.accesses(0) + f.accesses(1), "rr") << "a request during a flush waits for the next";
   f.complete(0);
   f.complete(1);
   f.pass();

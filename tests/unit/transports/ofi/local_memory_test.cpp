@@ -152,7 +152,7 @@ TEST_F(LocalMemoryTest, ABufferRegisteredAheadIsUsedByItsBytes) {
   EXPECT_EQ(describe(buffer.data() + 100, 40000, 0), 0);
   EXPECT_EQ(local->counts().misses, 0u);
   EXPECT_EQ(describe(buffer.data() + 99, 2, 1), 0);
-  EXPECT_EQ(local->counts().misses, 1u) << "one byte lies before it";
+  EXPECT_EQ(local->counts().misses, 1u) << "one byte is before it";
   const std::string message = error_of([&] { shared->remove(buffer.data() + 100); });
   EXPECT_NE(message.find("shmem_quiet"), std::string::npos) << message;
   local->forget(&slots[0]);

@@ -148,7 +148,7 @@ TEST(LimitSilence, ConnectionsToThePeersAndFromTheirInterfaces) {
   EXPECT_EQ(limit_of(out.accepted), 0u) << "the peer's own end, were it in this process";
   EXPECT_EQ(limit_silence(name_of(own), peers, 0), 2u);
   EXPECT_EQ(limit_of(out.caller), 0u);
-  EXPECT_TRUE(asks_when_idle(out.caller)) << "rarely, but for ever";
+  EXPECT_TRUE(asks_when_idle(out.caller)) << "rarely, but forever";
 }
 
 // The state after an outage in which the other end gave up: the other end's goodbye did not arrive.
