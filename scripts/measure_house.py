@@ -99,6 +99,19 @@ def tracked(tree):
             ("decision records, the longest in lines", f"{len(records)}, {max(path.read_bytes().count(bytes([10])) for path in records)}")]
 
 
+def words(tree):
+    """Rows about the words of the house: names of types, and retired words where the tree has a list of them."""
+    texts = [path.read_text(encoding="utf-8") for path in sources(tree, "include", "src", "moe", "overlap", "transports", "bootstrap")]
+    pattern = r"^[ \t]*(?:template <[^\n]*>[ \t]*)?(?:class|struct|union|enum(?: class| struct)?)(?: alignas\([^)\n]*\))?[ \t]+([A-Z]\w*)[^;()\n]*\{"
+    names = {name for text in texts for name in re.findall(pattern, text, re.M)}
+    rows = [("names of types in include, src, moe, overlap, transports, bootstrap", len(names))]
+    check = tree / "scripts/check_words.py"
+    if check.exists():
+        said = subprocess.run([sys.executable, check, tree], capture_output=True, text=True, check=False).stdout
+        rows.append(("retired words", re.search(r"(\d+) retired words", said)[1]))
+    return rows
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         return measure(pathlib.Path(folder))
@@ -108,7 +121,7 @@ def measure(written):
     tree = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
     texts = {path: path.read_text(encoding="utf-8") for path in sources(tree, "include", "src")}
     by_hand = [text for text in texts.values() if not is_generated(text)]
-    rows = tracked(tree)
+    rows = tracked(tree) + words(tree)
     lines_written = write_generated(tree, written)
     found = commented(tree, written)
     rows.append(("declarations with a comment", f"{found[0]} of {found[1]} ({100 * found[0] / found[1]:.1f} %)" if found else "no clang"))
