@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds the documentation site from README.md, docs/ and the other Markdown files:
-#   scripts/docs.sh           writes build/site/site; open its index.html through any web server
+#   scripts/docs.sh           writes build/site/site; open its index.html in a browser
 #   scripts/docs.sh --serve   shows it at http://localhost:8000
 #   scripts/docs.sh --check   builds it, installs nothing; exit 77 where mkdocs and its theme are missing
 #   scripts/docs.sh --install only installs them

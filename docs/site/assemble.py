@@ -189,7 +189,8 @@ def main():
     for page in texts:
         assembly.write(page)
     settings = SETTINGS.read_text(encoding="utf-8") + about() + "docs_dir: pages\nsite_dir: site\n" + "\n".join(navigation(texts)) + "\n"
-    shutil.copyfile(SETTINGS.with_name("extra.css"), out / "pages/extra.css")
+    for name in ("extra.css", "iframe-worker.js"):
+        shutil.copyfile(SETTINGS.with_name(name), out / "pages" / name)
     (out / "mkdocs.yml").write_text(settings, encoding="utf-8")
 
 
