@@ -39,9 +39,9 @@ Json capabilities(const fi_info& info) {
   return names;
 }
 
-/// A limit in bytes, in words where the provider has none.
+/// A limit in bytes, in words where the provider has none: SIZE_MAX, with sockets 4096 bytes less.
 Json limit(size_t nbytes) {
-  if (nbytes == SIZE_MAX) return "unlimited";
+  if (nbytes > PTRDIFF_MAX) return "unlimited";
   return nbytes;
 }
 

@@ -33,6 +33,9 @@ case $what in
   install) # into one place, then moved to the other
     rm -rf "$prefix" "$prefix.first"
     "$cmake" --install "$tree" --prefix "$prefix.first" >"$work/log" || { cat "$work/log"; fail "cmake --install"; }
+    if grep -q "Installing: " "$work/log"; then fail "cmake --install prints a line for each file"; fi
+    grep -q "RailSHMEM: [0-9]* files are in $prefix.first; install_manifest.txt" "$work/log" ||
+      { cat "$work/log"; fail "cmake --install does not say how many files went where"; }
     mv "$prefix.first" "$prefix"
     for file in bin/oshrun bin/oshcc bin/oshc++ bin/oshcxx bin/oshCC bin/oshCXX bin/shmem_perf bin/shmem_info lib/librailshmem.so lib/railshmem \
         include/shmem.h include/shmemx.h include/pshmem.h include/mpp/shmem.h include/shmem/types.h \
@@ -92,6 +95,8 @@ case $what in
     cc -fno-builtin mathematics.c $("$prefix/bin/oshcc" --showme:link) -o mathematics || fail "oshcc --showme:link lacks -lm"
     case $("$prefix/bin/oshcc" -show -c x.c) in *-lrailshmem*) fail "oshcc -c links" ;; esac
     [ "$(OSHCC_CC='echo chosen' "$prefix/bin/oshcc" -c x.c)" = "chosen -I$prefix/include -c x.c" ] || fail "OSHCC_CC"
+    if "$prefix/bin/oshcc" 2>message; then fail "oshcc without arguments succeeds"; fi
+    grep -q "no input files" message || { cat message; fail "oshcc without arguments does not say that it has no input"; }
     if "$prefix/bin/oshcc" -c no_such_file.c 2>message; then fail "oshcc hides the compiler's status"; fi
     # CC is what others run: here it would be oshcc itself
     line=$(CC=no_such_compiler "$prefix/bin/oshcc" -show -c x.c)

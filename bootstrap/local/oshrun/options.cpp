@@ -19,9 +19,7 @@ constexpr int kUsageStatus = 2;  // as getopt-based tools and shells use for a w
 constexpr const char* kUsage = "oshrun -n N [options] [--] program [arguments]";
 // Without a terminal to ask at; -x and -T: neither X11 nor a terminal over there; a host that has gone is noticed.
 // The man page has these as sections of its own (scripts/gen_man.py).
-constexpr const char* kAfterOptions = R"(
-
-Exit status:
+constexpr const char* kAfterOptions = R"(Exit status:
   0               Every PE ended with 0.
   STATUS          The argument of shmem_global_exit, or the status of the first PE that failed.
   128 + SIGNAL    The first PE that failed was killed by this signal.
@@ -154,6 +152,21 @@ void complete(Options& options, const Words& words) {
   if (options.npes == 0) throw Error(text("how many PEs? usage: %s", kUsage));
 }
 
+/// The parser's own message names neither the option as it was written nor what to do.
+std::string repeated_option(const CLI::App& app, const CLI::ArgumentMismatch& error) {
+  for (const CLI::Option* option : app.get_options())
+    if (option->count() > 1 && option->get_items_expected_max() == 1)
+      return text("option %s is given %zu times; give it once", option->get_name(false, true).c_str(), option->count());
+  return error.what();
+}
+
+/// The parser's own line does not show where the program stands.
+struct Formatter : CLI::Formatter {
+  std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
+    return text("Usage: %s\n", kUsage);
+  }
+};
+
 }  // namespace
 
 Parsed parse_options(int argc, const char* const* argv) {
@@ -162,7 +175,8 @@ Parsed parse_options(int argc, const char* const* argv) {
   CLI::App app("Starts N PEs of an OpenSHMEM program, on this host or by ssh on several.", "oshrun");
   app.prefix_command();
   app.set_version_flag("--version", "oshrun, RailSHMEM " RAILSHMEM_VERSION_TEXT);
-  app.footer(std::string("Usage: ") + kUsage + kAfterOptions);
+  app.formatter(std::make_shared<Formatter>());
+  app.footer(kAfterOptions);
   add_options(app, parsed.options, words);
   try {
     std::vector<std::string> all = without_np(app, argc, argv);
@@ -174,6 +188,9 @@ Parsed parse_options(int argc, const char* const* argv) {
     std::ostringstream out;
     app.exit(e, out, out);
     parsed.message = out.str();
+  } catch (const CLI::ArgumentMismatch& e) {
+    parsed.exit_status = kUsageStatus;
+    parsed.message = "oshrun: " + repeated_option(app, e) + "\n";
   } catch (const std::runtime_error& e) {
     parsed.exit_status = kUsageStatus;
     parsed.message = "oshrun: " + printable(e.what()) + "\n";

@@ -93,6 +93,18 @@ TEST(OshrunOptions, MistakesAreExplained) {
   EXPECT_NE(parse({"--help"}).message, "");
 }
 
+TEST(OshrunOptions, OneThatIsRepeatedIsNamed) {
+  EXPECT_EQ(parse({"-n", "2", "-n", "3", "prog"}).message, "oshrun: option -n,--np is given 2 times; give it once\n");
+  EXPECT_EQ(parse({"-n", "2", "--timeout", "3", "--timeout", "4", "prog"}).message,
+            "oshrun: option --timeout is given 2 times; give it once\n");
+}
+
+TEST(OshrunOptions, HelpShowsWhereTheProgramStands) {
+  const std::string help = parse({"--help"}).message;
+  EXPECT_NE(help.find("Usage: oshrun -n N [options] [--] program [arguments]\n"), std::string::npos) << help;
+  EXPECT_EQ(help.find("[OPTIONS]"), std::string::npos) << help;
+}
+
 TEST(OshrunOptions, NpIsNOnlyBeforeTheProgram) {
   for (const std::vector<const char*>& words :
        {std::vector<const char*>{"-np", "3", "prog", "-np", "4"},
