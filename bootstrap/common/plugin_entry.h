@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The door of a bootstrap plug-in. Plug-ins and library are built together: the version must be equal.
+// The entry point of a bootstrap plug-in. Plug-ins and library are built together: the version must be equal.
 #pragma once
 
 #include "src/plugin/bootstrap.h"

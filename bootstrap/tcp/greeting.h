@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The first words of the end that connects; lobby.h has the listener's.
+// The first words of the end that connects; pending_connections.h has the listener's.
 #pragma once
 
 #include <optional>

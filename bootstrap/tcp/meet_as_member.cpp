@@ -5,10 +5,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "bootstrap/tcp/doors.h"
 #include "bootstrap/tcp/greeting.h"
-#include "bootstrap/tcp/lobby.h"
+#include "bootstrap/tcp/listeners.h"
 #include "bootstrap/tcp/membership.h"
+#include "bootstrap/tcp/pending_connections.h"
 #include "bootstrap/tcp/socket.h"
 #include "bootstrap/tcp/tree.h"
 #include "src/base/log.h"
@@ -73,7 +73,7 @@ class Member {
     }
     open_listener(local_address(fd.get()));
     Stream stream(std::move(fd));
-    const Reception reception = introduce(stream, address.port(), enroll, enrol_claim(meeting_, announced_),
+    const Reception reception = introduce(stream, address.port(), join, join_claim(meeting_, announced_),
                                           meeting_.secret, Deadline(patience_s));
     if (reception == Reception::welcome) {
       last_ = address.text();
@@ -100,9 +100,9 @@ class Member {
       return;
     }
     const Address own = meeting_.interface.empty() ? towards_root : interface_addresses(meeting_.interface).front();
-    doors_ = open_doors({own}, 0);
-    if (doors_.empty()) throw Error(text("PE %d cannot listen at %s", meeting_.pe, failed_at(own, errno).c_str()));
-    announced_ = local_address(doors_.front().get());
+    listeners_ = open_listeners({own}, 0);
+    if (listeners_.empty()) throw Error(text("PE %d cannot listen at %s", meeting_.pe, failed_at(own, errno).c_str()));
+    announced_ = local_address(listeners_.front().get());
   }
 
   Stream connect_parent(int parent, const Address& address) {
@@ -130,24 +130,25 @@ class Member {
   void accept_children(std::vector<Neighbour>& neighbours) {
     std::vector<int> absent = tree_.children(meeting_.pe);
     if (absent.empty()) return;
-    Lobby lobby(std::move(doors_), child, meeting_.secret);
+    PendingConnections pending(std::move(listeners_), child, meeting_.secret);
     const Deadline deadline = Deadline::of_limit(meeting_.timeout_s);
     while (!absent.empty()) {
       if (deadline.passed())
         throw Error(text("%s did not connect to PE %d at %s within %g s (SHMEM_TIMEOUT)", pe_list(absent).c_str(),
                          meeting_.pe, announced_.text().c_str(), meeting_.timeout_s));
       std::vector<pollfd> wait;
-      lobby.watch(wait);
-      poll(wait.data(), wait.size(), deadline.slice_ms(Lobby::kLookEveryMs));
-      for (Arrival& arrival : lobby.look()) take_child(lobby, std::move(arrival), absent, neighbours);
+      pending.watch(wait);
+      poll(wait.data(), wait.size(), deadline.slice_ms(PendingConnections::kLookEveryMs));
+      for (Arrival& arrival : pending.look()) take_child(pending, std::move(arrival), absent, neighbours);
     }
     std::sort(neighbours.begin() + 1, neighbours.end(), [](const auto& a, const auto& b) { return a.pe < b.pe; });
   }
 
-  void take_child(Lobby& lobby, Arrival arrival, std::vector<int>& absent, std::vector<Neighbour>& neighbours) const {
+  void take_child(PendingConnections& pending, Arrival arrival, std::vector<int>& absent,
+                  std::vector<Neighbour>& neighbours) const {
     const int pe = child_named_in(arrival.claim, tree_key_);
     if (std::erase(absent, pe) == 0)
-      return lobby.turned_away(arrival.from, text("it is not one of the PEs that PE %d waits for", meeting_.pe));
+      return pending.turned_away(arrival.from, text("it is not one of the PEs that PE %d waits for", meeting_.pe));
     arrival.stream.trust();
     arrival.stream.push(noticed, std::move(arrival.proof));
     arrival.stream.pump_output();
@@ -159,7 +160,7 @@ class Member {
   Deadline deadline_;
   std::string last_ = "nothing";
   Address announced_{};
-  std::vector<UniqueFd> doors_;
+  std::vector<UniqueFd> listeners_;
   std::string stranger_;  ///< who answered at PE 0's place, and what is wrong with it
   Key tree_key_{};
 };

@@ -2,9 +2,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "bootstrap/tcp/doors.h"
-#include "bootstrap/tcp/enrolment.h"
 #include "bootstrap/tcp/greeting.h"
+#include "bootstrap/tcp/listeners.h"
+#include "bootstrap/tcp/rendezvous.h"
 #include "bootstrap/tcp/socket.h"
 #include "src/base/log.h"
 
@@ -18,8 +18,8 @@ void refuse_second_root(const Meeting& meeting, const Address& address) {
   UniqueFd fd = connect_to(address, deadline);
   if (!fd) return;
   Stream stream(std::move(fd));
-  const Bytes claim = enrol_claim(meeting, address);
-  if (introduce(stream, address.port(), enroll, claim, meeting.secret, deadline) != Reception::welcome) return;
+  const Bytes claim = join_claim(meeting, address);
+  if (introduce(stream, address.port(), join, claim, meeting.secret, deadline) != Reception::welcome) return;
   const auto frame = next_frame(stream, deadline);
   if (frame && frame->kind == refused) throw Error(Unpacker(frame->payload).get_text());
 }
@@ -39,8 +39,9 @@ std::string unusable_ports(const Meeting& meeting, int why) {
 std::vector<UniqueFd> first_free_port(const Meeting& meeting, const std::vector<Address>& addresses) {
   int why = 0;
   for (int port = meeting.first_port; port < meeting.first_port + meeting.nports && port < 65536; ++port) {
-    std::vector<UniqueFd> doors = addresses.empty() ? open_doors_everywhere(port) : open_doors(addresses, port);
-    if (!doors.empty()) return doors;
+    std::vector<UniqueFd> listeners =
+        addresses.empty() ? open_listeners_everywhere(port) : open_listeners(addresses, port);
+    if (!listeners.empty()) return listeners;
     why = errno;
     if (why == EADDRINUSE) refuse_second_root(meeting, meeting.addresses.front().with_port(port));
   }
@@ -56,7 +57,7 @@ void warn_of_foreign_address(Meeting& meeting) {
 }
 
 std::vector<UniqueFd> open_master_port(Meeting& meeting) {
-  const DoorPlan plan = plan_doors(meeting);
+  const ListenerPlan plan = plan_listeners(meeting);
   if (plan.foreign) warn_of_foreign_address(meeting);
   return first_free_port(meeting, plan.addresses);
 }
@@ -64,10 +65,11 @@ std::vector<UniqueFd> open_master_port(Meeting& meeting) {
 }  // namespace
 
 std::vector<Neighbour> meet_as_root(Meeting meeting) {
-  std::vector<UniqueFd> doors = meeting.doors.empty() ? open_master_port(meeting) : std::move(meeting.doors);
-  Enrolment enrolment(meeting, std::move(doors));
-  enrolment.wait_for_all();
-  return enrolment.hand_out_seats();
+  std::vector<UniqueFd> listeners =
+      meeting.listeners.empty() ? open_master_port(meeting) : std::move(meeting.listeners);
+  Rendezvous rendezvous(meeting, std::move(listeners));
+  rendezvous.wait_for_all();
+  return rendezvous.hand_out_seats();
 }
 
 }  // namespace railshmem::tcp

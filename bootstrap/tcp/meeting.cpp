@@ -12,7 +12,7 @@ std::vector<Neighbour> meet(Meeting meeting) {
   return meeting.pe == 0 ? meet_as_root(std::move(meeting)) : meet_as_member(meeting);
 }
 
-Bytes enrol_claim(const Meeting& meeting, const Address& address) {
+Bytes join_claim(const Meeting& meeting, const Address& address) {
   Packer packer;
   packer.add(meeting.key).add(meeting.pe).add(meeting.npes);
   pack(packer, address);

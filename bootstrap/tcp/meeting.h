@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a job forms: everyone enrolls with PE 0, which tells each PE the address of its parent in the tree.
+// How a job forms: everyone joins at PE 0, which tells each PE the address of its parent in the tree.
 #pragma once
 
 #include "bootstrap/common/stream.h"
@@ -23,9 +23,9 @@ struct Meeting {
   int nports;
   std::string place;  ///< for messages: "MASTER_ADDR node1, ports 29500 to 29515"
   Reachability reachability = Reachability::everywhere;
-  std::string interface;        ///< whose address this PE announces; empty = the one that reaches PE 0
-  Secret secret;                ///< that everyone must know who joins; empty = none
-  std::vector<UniqueFd> doors;  ///< PE 0's, when they are open already (unique id)
+  std::string interface;            ///< whose address this PE announces; empty = the one that reaches PE 0
+  Secret secret;                    ///< that everyone must know who joins; empty = none
+  std::vector<UniqueFd> listeners;  ///< PE 0's, when they are open already (unique id)
 };
 
 /// An open connection to a neighbour in the tree.
@@ -42,7 +42,7 @@ std::vector<Neighbour> meet_as_root(Meeting meeting);
 std::vector<Neighbour> meet_as_member(const Meeting& meeting);
 
 /// What a PE says of itself to PE 0; `address` is where its children reach it.
-Bytes enrol_claim(const Meeting& meeting, const Address& address);
+Bytes join_claim(const Meeting& meeting, const Address& address);
 
 /// "host node1 pid 4711": who this process is, for messages on other hosts.
 std::string who_am_i();

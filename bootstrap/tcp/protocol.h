@@ -22,13 +22,13 @@ enum class Want : uint8_t { nothing, proof };
 enum Kind : uint32_t {
   // The connecting PE begins, with a nonce and a claim. With a secret, a challenge and a proof follow. The last
   // message, with or without a secret, is noticed.
-  enroll = 0x54435201,  ///< to PE 0: Nonce, Want; Key, i32 pe, i32 npes, packed own address, text who
-  child,                ///< to the parent in the tree: Nonce, Want; Key of the tree, i32 pe
-  challenge,            ///< the answer of a listener with a secret: its Nonce
-  proof,                ///< of the one who connected: Digest
-  denied,               ///< the proof is wrong
-  noticed,              ///< this is the right listener: its Digest, empty without a secret
-  here,                 ///< to PE 0 by one that it has noticed, and that waits for its seat from now on: nothing
+  join = 0x54435201,  ///< to PE 0: Nonce, Want; Key, i32 pe, i32 npes, packed own address, text who
+  child,              ///< to the parent in the tree: Nonce, Want; Key of the tree, i32 pe
+  challenge,          ///< the answer of a listener with a secret: its Nonce
+  proof,              ///< of the one who connected: Digest
+  denied,             ///< the proof is wrong
+  noticed,            ///< this is the right listener: its Digest, empty without a secret
+  here,               ///< to PE 0 by one that it has noticed, and that waits for its seat from now on: nothing
   // From PE 0 to those that it has noticed
   refused,  ///< text: why the job cannot form
   seat,     ///< Key of the tree, i32 parent, packed address of the parent

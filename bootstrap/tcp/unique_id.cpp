@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <map>
 
-#include "bootstrap/tcp/doors.h"
 #include "bootstrap/tcp/id.h"
+#include "bootstrap/tcp/listeners.h"
 #include "bootstrap/tcp/make_tcp.h"
 #include "bootstrap/tcp/random_bytes.h"
 #include "bootstrap/tcp/tcp_bootstrap.h"
@@ -15,7 +15,7 @@ namespace {
 /// an id is made before any World exists that could own it.
 struct OpenIds {
   std::mutex mutex;
-  std::map<tcp::Key, std::vector<UniqueFd>> doors;
+  std::map<tcp::Key, std::vector<UniqueFd>> listeners;
 };
 OpenIds& open_ids() {
   static OpenIds ids;
@@ -23,11 +23,11 @@ OpenIds& open_ids() {
 }
 
 /// At those addresses only, if they have a port in common.
-std::vector<UniqueFd> open_id_doors(const std::vector<tcp::Address>& addresses) {
-  std::vector<UniqueFd> doors = tcp::open_doors(addresses, 0);
-  if (doors.empty()) doors = tcp::open_doors_everywhere(0);
-  check_errno(!doors.empty(), "listen (for a unique id)");
-  return doors;
+std::vector<UniqueFd> open_id_listeners(const std::vector<tcp::Address>& addresses) {
+  std::vector<UniqueFd> listeners = tcp::open_listeners(addresses, 0);
+  if (listeners.empty()) listeners = tcp::open_listeners_everywhere(0);
+  check_errno(!listeners.empty(), "listen (for a unique id)");
+  return listeners;
 }
 
 /// The id's key, after the secret that the user gave in addition.
@@ -43,8 +43,8 @@ void make_tcp_unique_id(const Env& env, char (&id)[128]) {
   if (!addresses.front().loopback()) std::erase_if(addresses, [](const tcp::Address& a) { return a.loopback(); });
   addresses.resize(std::min(addresses.size(), tcp::most_addresses_of_id()));
   const auto key = tcp::random_bytes<tcp::Key>();
-  std::vector<UniqueFd> doors = open_id_doors(addresses);
-  const int port = tcp::local_address(doors.front().get()).port();
+  std::vector<UniqueFd> listeners = open_id_listeners(addresses);
+  const int port = tcp::local_address(listeners.front().get()).port();
   for (tcp::Address& address : addresses) address = address.with_port(port);
   const tcp::KeyUse use = tcp::have_hmac() ? tcp::KeyUse::proven : tcp::KeyUse::shown;
   const Bytes bytes = tcp::pack_id({use, key, std::move(addresses)});
@@ -52,7 +52,7 @@ void make_tcp_unique_id(const Env& env, char (&id)[128]) {
   std::memcpy(id, bytes.data(), bytes.size());
   OpenIds& ids = open_ids();
   const std::lock_guard lock(ids.mutex);
-  ids.doors.emplace(key, std::move(doors));
+  ids.listeners.emplace(key, std::move(listeners));
 }
 
 std::unique_ptr<Bootstrap> make_tcp_bootstrap_from_id(const Env& env, const char* id, int pe, int npes) {
@@ -76,14 +76,14 @@ std::unique_ptr<Bootstrap> make_tcp_bootstrap_from_id(const Env& env, const char
   {
     OpenIds& ids = open_ids();
     const std::lock_guard lock(ids.mutex);
-    auto made_here = ids.doors.extract(decoded.key);
+    auto made_here = ids.listeners.extract(decoded.key);
     if (pe == 0 && !made_here)
       throw Error(
           "PE 0 did not make this unique id, or has joined by it before: the process that calls "
           "shmemx_get_uniqueid must be PE 0, and an id serves one job");
     if (pe != 0 && made_here)
       throw Error(text("this process made the unique id and must join as PE 0, not as PE %d", pe));
-    if (made_here) meeting.doors = std::move(made_here.mapped());
+    if (made_here) meeting.listeners = std::move(made_here.mapped());
   }
   return std::make_unique<TcpBootstrap>(std::move(meeting));
 }

@@ -5,9 +5,9 @@
 #include <sys/wait.h>
 
 #include "bootstrap/local/local_bootstrap.h"
+#include "bootstrap/local/oshrun/allgather.h"
 #include "bootstrap/local/oshrun/relay_protocol.h"
 #include "bootstrap/local/oshrun/relay_talk.h"
-#include "bootstrap/local/oshrun/rendezvous.h"
 #include "bootstrap/local/oshrun/verdict.h"
 #include "bootstrap/local/protocol.h"
 #include "tests/fuzz/fuzz.h"
@@ -19,7 +19,7 @@ using fuzz::must;
 
 constexpr int kFirst = 2, kCount = 3, kNpes = 6;
 
-CrewOrder an_order() {
+ProcessGroupOrder an_order() {
   return {.first = kFirst,
           .count = kCount,
           .npes = kNpes,
@@ -33,7 +33,7 @@ CrewOrder an_order() {
 
 void read_orders(fuzz::Input input) {
   try {
-    const CrewOrder order = relay::unpack_order(input.all());
+    const ProcessGroupOrder order = relay::unpack_order(input.all());
     must(order.count > 0 && order.first >= 0 && order.count <= order.npes - order.first && !order.command.empty(),
          "an order names PEs of the job and a program");
     must(relay::pack(relay::unpack_order(relay::pack(order))) == relay::pack(order), "an order comes back as it was");
@@ -52,7 +52,7 @@ void read_messages_to_pes(fuzz::Input input) {
 /// As oshrun's Job does, which counts PEs down and has arrays of them.
 void follow_relay(fuzz::Input input) {
   RelayTalk talk(kFirst, kCount);
-  Rendezvous rendezvous(kNpes);
+  Allgather allgather(kNpes);
   std::vector<bool> running(kNpes, true);
   try {
     while (!input.empty()) {
@@ -66,13 +66,13 @@ void follow_relay(fuzz::Input input) {
       if (kind == relay::exited) {
         must(running[pe], "a PE ends once");
         running[pe] = false;
-        rendezvous.leave(said.pe);
+        allgather.leave(said.pe);
         (void)describe(said.number);
-        (void)rendezvous.stuck();
+        (void)allgather.stuck();
       } else if (kind == relay::from_pe) {
         must(running[pe], "a PE that has ended says nothing");
-        if (rendezvous.contribute(said.pe, std::move(said.message.payload))) must(false, "all PEs must contribute");
-        (void)rendezvous.missing();
+        if (allgather.contribute(said.pe, std::move(said.message.payload))) must(false, "all PEs must contribute");
+        (void)allgather.missing();
       }
     }
   } catch (const Error&) {

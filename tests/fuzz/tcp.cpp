@@ -4,10 +4,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bootstrap/tcp/enrolment.h"
 #include "bootstrap/tcp/greeting.h"
 #include "bootstrap/tcp/id.h"
 #include "bootstrap/tcp/membership.h"
+#include "bootstrap/tcp/rendezvous.h"
 #include "bootstrap/tcp/tcp_bootstrap.h"
 #include "src/base/log.h"
 #include "tests/fuzz/fuzz.h"
@@ -43,7 +43,7 @@ const Secret& a_secret(bool any) {
 
 /// A message: its kind, its length, its bytes.
 Frame a_frame(fuzz::Input& input) {
-  const uint32_t kind = enroll + input.u8() % 14u;
+  const uint32_t kind = join + input.u8() % 14u;
   const size_t nbytes = input.u8();
   return {kind, input.bytes(nbytes)};
 }
@@ -66,36 +66,36 @@ Meeting meeting_of_root(const Secret& secret) {
 void visit_root(fuzz::Input input) {
   const Secret& secret = a_secret((input.u8() & 1) != 0);
   const Meeting meeting = meeting_of_root(secret);
-  Enrolment enrolment(meeting, {});
+  Rendezvous rendezvous(meeting, {});
   std::vector<Pair> open;
   for (int i = 0; !input.empty() && i < 64; ++i) {
     const uint8_t who = input.u8();
     if (open.empty() || who % 4 == 0) {
       open.emplace_back();
-      enrolment.lobby().admit(open.back().take_fd());
+      rendezvous.pending().admit(open.back().take_fd());
     }
     Pair& pair = open[(who >> 2) % open.size()];
     if (who % 4 == 1) pair.theirs.close();
     say(pair.theirs, input);
-    enrolment.step(0);
-    must(enrolment.lobby().strangers() <= enrolment.lobby().capacity(), "the lobby has a limit");
-    must(secret.empty() || enrolment.missing().size() == kNpes - 1u, "nobody takes a rank without the secret");
+    rendezvous.step(0);
+    must(rendezvous.pending().strangers() <= rendezvous.pending().capacity(), "pending connections have a limit");
+    must(secret.empty() || rendezvous.missing().size() == kNpes - 1u, "nobody takes a rank without the secret");
   }
   open.clear();
-  enrolment.step(0);
-  enrolment.step(0);
-  must(enrolment.missing().size() == kNpes - 1u, "who has left holds no rank");
+  rendezvous.step(0);
+  rendezvous.step(0);
+  must(rendezvous.missing().size() == kNpes - 1u, "who has left holds no rank");
 }
 
 void visit_parent(fuzz::Input input) {
   const Secret& secret = a_secret((input.u8() & 1) != 0);
-  Lobby lobby({}, child, secret);
+  PendingConnections pending({}, child, secret);
   std::vector<Pair> open;
   for (int i = 0; !input.empty() && i < 32; ++i) {
     open.emplace_back();
-    lobby.admit(open.back().take_fd());
+    pending.admit(open.back().take_fd());
     say(open.back().theirs, input);
-    for (const Arrival& arrival : lobby.look()) {
+    for (const Arrival& arrival : pending.look()) {
       must(secret.empty(), "nobody arrives without the secret");
       const int pe = child_named_in(arrival.claim, kTreeKey);
       must(pe == -1 || arrival.claim.size() == sizeof(Key) + sizeof(int), "a child says its key and its number");
@@ -109,7 +109,7 @@ void answer_member(fuzz::Input input) {
   while (!input.empty()) say(pair.theirs, input);
   pair.theirs.flush(1);
   shutdown(pair.theirs.fd(), SHUT_WR);
-  const Reception reception = introduce(pair.ours, 1, enroll, {}, secret, Deadline(5));
+  const Reception reception = introduce(pair.ours, 1, join, {}, secret, Deadline(5));
   must(reception != Reception::welcome || secret.empty(), "nobody proves what it does not know");
   (void)explain(reception);
   const auto frame = next_frame(pair.ours, Deadline(5));
@@ -173,7 +173,7 @@ fuzz::Data words(uint8_t part, uint8_t first, std::initializer_list<std::pair<in
   if (part != 3) out.add(first);
   for (const auto& [who, frame] : frames) {
     if (with_who) out.add(static_cast<uint8_t>(who));
-    out.add(static_cast<uint8_t>(frame.kind - enroll)).add(static_cast<uint8_t>(frame.payload.size()));
+    out.add(static_cast<uint8_t>(frame.kind - join)).add(static_cast<uint8_t>(frame.payload.size()));
     out.add_bytes(frame.payload);
   }
   return out.take();
@@ -185,7 +185,7 @@ std::vector<fuzz::Data> seeds() {
   claim.add(Nonce{}).add(Want::nothing).add(Key{}).add(3).add(kNpes);
   pack(claim, address);
   claim.add_text("host node1, pid 4711");
-  const Frame greeting{enroll, claim.take()};
+  const Frame greeting{join, claim.take()};
   a_seat.add(kTreeKey).add(1);
   pack(a_seat, address);
   const Frame a_child{child, Packer().add(Nonce{}).add(Want::nothing).add(kTreeKey).add(17).take()};

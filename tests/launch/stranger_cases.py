@@ -13,10 +13,10 @@ from launch_support import ID_PROBE, PROBE, Case, Job, environment, free_port, m
 class Strangers(Case):
     """Somebody who does not belong to the job talks to PE 0 while it waits for PE 1."""
     SECRET = "correct horse battery staple"
-    ENROLL = 0x54435201
-    ENROLL_OF_0_1 = 0x54435001
-    PROOF = ENROLL + 3
-    HERE = ENROLL + 6
+    JOIN = 0x54435201
+    JOIN_OF_0_1 = 0x54435001
+    PROOF = JOIN + 3
+    HERE = JOIN + 6
     LARGEST = 1 << 62
     FLOOD_BEFORE_MEMBERS = 4000
     MOST_OF_A_FLOOD = 20000  # of one thread
@@ -48,8 +48,8 @@ class Strangers(Case):
     def claim(self, pe=1, npes=2, who=b"host node1, pid 4711", version=4):
         return (struct.pack("<H14xiiBH16xI", self.port, pe, npes, version, 4711, len(who)) + who)
 
-    def enrolment(self, **fields):
-        return self.frame(self.ENROLL, bytes(33) + self.claim(**fields))
+    def join_message(self, **fields):
+        return self.frame(self.JOIN, bytes(33) + self.claim(**fields))
 
     def answer(self, connection):
         """The kind of the next message; None when the connection ends."""
@@ -69,10 +69,10 @@ class Strangers(Case):
     def test_junk_does_not_end_the_job(self):
         root = self.start_root()
         cut = struct.pack("<I", 4000)  # the length of a text that does not follow
-        for junk in (b"GET / HTTP/1.1\r\n\r\n", b"\xff" * 5000, self.enrolment(version=9), self.enrolment(npes=7),
-                     self.frame(self.ENROLL_OF_0_1, self.claim(version=9)), self.frame(self.ENROLL, b"x" * 32),
-                     self.frame(self.ENROLL_OF_0_1, self.claim()[:-24] + cut), self.frame(self.ENROLL, b"", self.LARGEST),
-                     self.frame(self.ENROLL, bytes(33) + self.claim()[:-24] + cut), self.frame(self.PROOF, bytes(32))):
+        for junk in (b"GET / HTTP/1.1\r\n\r\n", b"\xff" * 5000, self.join_message(version=9), self.join_message(npes=7),
+                     self.frame(self.JOIN_OF_0_1, self.claim(version=9)), self.frame(self.JOIN, b"x" * 32),
+                     self.frame(self.JOIN_OF_0_1, self.claim()[:-24] + cut), self.frame(self.JOIN, b"", self.LARGEST),
+                     self.frame(self.JOIN, bytes(33) + self.claim()[:-24] + cut), self.frame(self.PROOF, bytes(32))):
             with self.connect() as stranger:
                 stranger.sendall(junk)
                 time.sleep(0.05)
@@ -91,7 +91,7 @@ class Strangers(Case):
 
     def flood(self, stop, counts, i):
         """Opens connections one after another, of every kind that a stranger can make, until told to stop."""
-        messages = (b"", b"GET / HTTP/1.1\r\n\r\n", self.enrolment()[:20], self.enrolment(), self.frame(self.PROOF, bytes(32)))
+        messages = (b"", b"GET / HTTP/1.1\r\n\r\n", self.join_message()[:20], self.join_message(), self.frame(self.PROOF, bytes(32)))
         kept = []
         while not stop.is_set() and counts[i] < self.MOST_OF_A_FLOOD:
             try:
@@ -131,18 +131,18 @@ class Strangers(Case):
         root = self.start_root(SHMEM_TCP_SECRET=self.SECRET)
         with self.connect() as quiet, self.connect() as liar:
             for stranger in (quiet, liar):
-                stranger.sendall(self.enrolment())
-                self.assertEqual(self.answer(stranger), self.ENROLL + 2, "a challenge")
+                stranger.sendall(self.join_message())
+                self.assertEqual(self.answer(stranger), self.JOIN + 2, "a challenge")
             liar.sendall(self.frame(self.PROOF, bytes(32)))
-            self.assertEqual(self.answer(liar), self.ENROLL + 4, "denied")
+            self.assertEqual(self.answer(liar), self.JOIN + 4, "denied")
             results = self.forms(root)
         self.assertIn("does not know the secret of this job", results[0].err, str(results[0]))
 
     def test_taken_rank_is_refused_without_a_secret(self):
         root = self.start_root(npes=3)
         with self.connect() as stranger:
-            stranger.sendall(self.enrolment(npes=3))
-            self.assertEqual(self.answer(stranger), self.ENROLL + 5, "noticed")
+            stranger.sendall(self.join_message(npes=3))
+            self.assertEqual(self.answer(stranger), self.JOIN + 5, "noticed")
             stranger.sendall(self.frame(self.HERE, b""))
             time.sleep(0.05)
             self.expect(self.member().wait(), 4, "RANK 1 was given twice")
@@ -153,7 +153,7 @@ class Strangers(Case):
         # A PE that PE 0 keeps waiting, on a busy machine, begins anew; PE 0 may read its first greeting after that.
         root = self.start_root()
         with self.connect() as impatient:
-            impatient.sendall(self.enrolment())
+            impatient.sendall(self.join_message())
             self.answer(impatient)
         self.forms(root)
 
@@ -178,7 +178,7 @@ class Strangers(Case):
     def test_who_does_not_say_that_it_is_here_takes_no_place(self):
         root = self.start_root()
         with self.connect() as quiet:
-            quiet.sendall(self.enrolment())
+            quiet.sendall(self.join_message())
             self.answer(quiet)
             self.forms(root)
 
@@ -186,19 +186,19 @@ class Strangers(Case):
         root = self.start_root()
         with self.connect() as first, self.connect() as second:
             for guest in (first, second):
-                guest.sendall(self.enrolment())
-                self.assertEqual(self.answer(guest), self.ENROLL + 5, "noticed")
+                guest.sendall(self.join_message())
+                self.assertEqual(self.answer(guest), self.JOIN + 5, "noticed")
             first.sendall(self.frame(self.HERE, b""))
             time.sleep(0.05)
             second.sendall(self.frame(self.HERE, b""))
-            self.assertEqual(self.answer(second), self.ENROLL + 7, "refused")
-            self.assertEqual(self.answer(first), self.ENROLL + 8, "a seat")
+            self.assertEqual(self.answer(second), self.JOIN + 7, "refused")
+            self.assertEqual(self.answer(first), self.JOIN + 8, "a seat")
         self.assertNotIn("PE 1 of 2 did not connect", root.wait().err)
 
     def test_names_do_not_reach_the_terminal_raw(self):
         root = self.start_root()
         with self.connect() as stranger:
-            stranger.sendall(self.enrolment(npes=7, who=b"\x1b]0;owned\x07\nrailshmem: PE 0: error: forged"))
+            stranger.sendall(self.join_message(npes=7, who=b"\x1b]0;owned\x07\nrailshmem: PE 0: error: forged"))
             self.answer(stranger)
         results = self.forms(root)
         self.assertIn("\\x1b]0;owned\\x07\\x0arailshmem: PE 0: error: forged", results[0].err, str(results[0]))

@@ -17,7 +17,7 @@ python3 "$root/scripts/check_words.py" "$place" || status=$?
 cat >"$place/bad.h" <<'END'
 struct Courier {};
 enum { kCourierSlots };
-void ask_courier(), couriers();
+void ask_courier(), openDoors();
 // Null when there is
 // none. It waits for
 /// ever.
@@ -26,7 +26,7 @@ END
 echo '# what comes first' >"$place/courier_test.py"
 said=$(python3 "$root/scripts/check_words.py" "$place") && exit 1
 echo "$said"
-for what in "bad.h:1: 'Courier'" "bad.h:2: 'kCourierSlots'" "bad.h:3: 'ask_courier'" "bad.h:3: 'couriers'" "bad.h:4: 'is // none'" \
+for what in "bad.h:1: 'Courier'" "bad.h:2: 'kCourierSlots'" "bad.h:3: 'ask_courier'" "bad.h:3: 'openDoors'" "bad.h:4: 'is // none'" \
   "bad.h:5: 'for /// ever'" "bad.h:7: 'Lies'" "bad.h:7: 'COURIERS'" "courier_test.py:1: 'what comes'" \
   "courier_test.py (its name):1: 'courier_test'" '3 files, 10 retired words'; do
   echo "$said" | grep -q "$what" || {

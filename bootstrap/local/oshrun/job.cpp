@@ -29,7 +29,7 @@ constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, 
 
 constexpr int kMostKills = 5;  // then a host that is silent is given up
 
-CrewOrder order_for(const Options& options, const Share& share) {
+ProcessGroupOrder order_for(const Options& options, const Share& share) {
   return {.first = share.first,
           .count = share.count,
           .npes = options.npes,
@@ -56,8 +56,8 @@ bool stays_here(std::string_view name) noexcept {
 }
 
 /// As local ones, but the environment and the directory of this oshrun have to be said.
-CrewOrder remote_order(const Options& options, const Share& share) {
-  CrewOrder order = order_for(options, share);
+ProcessGroupOrder remote_order(const Options& options, const Share& share) {
+  ProcessGroupOrder order = order_for(options, share);
   order.environment.clear();
   for (char** entry = environ; *entry; ++entry) {
     const std::string_view both = *entry;
@@ -80,8 +80,8 @@ bool may_read_input() noexcept {
 Job::Job(Options options)
     : options_(std::move(options)),
       signals_(catch_signals(kSignals)),
-      crew_(order_for(options_, local_share(options_)), *this),
-      rendezvous_(options_.npes),
+      group_(order_for(options_, local_share(options_)), *this),
+      allgather_(options_.npes),
       timeout_(options_.timeout_s > 0 ? options_.timeout_s : 1e9) {
   for (int pe = 0; pe < options_.npes; ++pe)
     pes_.push_back({.out = LineTagger::of_pe(pe), .err = LineTagger::of_pe(pe)});
@@ -94,8 +94,8 @@ int Job::run() {
     advance();
   }
   for (const auto& remote : remotes_) remote->leave();
-  crew_.drain_output();
-  crew_.sweep();
+  group_.drain_output();
+  group_.sweep();
   return status_;
 }
 
@@ -111,10 +111,10 @@ void Job::start() {
     for (const Share& share : options_.shares)
       if (here.count == 0 || share.first != here.first)
         remotes_.push_back(std::make_unique<Remote>(share, options_.ssh, remote_order(options_, share), *this));
-    crew_.start();
+    group_.start();
   } catch (const CannotStart& e) {
     say("%s", e.what());
-    running_ -= here.count - crew_.running();
+    running_ -= here.count - group_.running();
     decide(e.status, Phase::asked);
   }
 }
@@ -126,7 +126,7 @@ bool Job::goes_on() const {
 
 void Job::step() {
   Poll poll;
-  crew_.add_to(poll);
+  group_.add_to(poll);
   constexpr int kLongestSleepMs = 60000;
   int sleep_ms = (phase_ == Phase::running ? timeout_ : next_phase_).slice_ms(kLongestSleepMs);
   for (const auto& remote : remotes_) {
@@ -176,7 +176,7 @@ void Job::on_signals() {
 void Job::on_child_exits() {
   int wait_status = 0;
   for (pid_t pid; (pid = waitpid(-1, &wait_status, WNOHANG)) > 0;)
-    if (!crew_.ended(pid, wait_status))
+    if (!group_.ended(pid, wait_status))
       for (const auto& remote : remotes_)
         if (remote->ended(pid, wait_status)) break;
 }
@@ -185,7 +185,7 @@ void Job::on_exit(int pe, pid_t pid, int wait_status) {
   Pe& self = pes_[static_cast<size_t>(pe)];
   self.running = false;
   --running_;
-  rendezvous_.leave(pe);
+  allgather_.leave(pe);
   // Who wants the end decides the status. An error may be the consequence of the exit that comes here.
   if (phase_ != Phase::running || (asked_ && (asked_->wanted || asked_->pe == pe))) return;
   const int status = exit_status_of(wait_status);
@@ -203,7 +203,7 @@ void Job::on_exit(int pe, pid_t pid, int wait_status) {
   } else if (self.member == Member::joined) {
     // Whether that is an error is for the PEs to say: only those that wait for it care.
     tell_all(name(pe, pid) + " exited without finalizing");
-  } else if (const auto stuck = rendezvous_.stuck()) {
+  } else if (const auto stuck = allgather_.stuck()) {
     tell_all(*stuck);
   }
 }
@@ -219,7 +219,7 @@ void Job::on_message(int pe, Frame frame) {
     } else if (frame.kind == local::contribute) {
       on_contribution(pe, std::move(frame.payload));
     } else if (frame.kind == local::who) {
-      send(pe, local::missing, Packer().add_text(rendezvous_.missing()).take());
+      send(pe, local::missing, Packer().add_text(allgather_.missing()).take());
     } else if (frame.kind == local::abort) {
       on_abort(pe, frame);
     }
@@ -251,9 +251,9 @@ void Job::end_as_asked() {
 }
 
 void Job::on_contribution(int pe, Bytes bytes) {
-  if (const auto all = rendezvous_.contribute(pe, std::move(bytes)))
+  if (const auto all = allgather_.contribute(pe, std::move(bytes)))
     send_to_all(local::gathered, all);
-  else if (const auto stuck = rendezvous_.stuck())
+  else if (const auto stuck = allgather_.stuck())
     tell_all(*stuck);
 }
 
@@ -276,7 +276,7 @@ void Job::on_host_failure(const Share& share, const std::string& why, int status
     Pe& self = pes_[static_cast<size_t>(pe)];
     lost += self.running ? 1 : 0;
     self.running = false;
-    rendezvous_.leave(pe);
+    allgather_.leave(pe);
   }
   running_ -= lost;
   if (phase_ == Phase::running || lost > 0) say("%s%s", why.c_str(), running_ > 0 ? "; ending the other PEs" : "");
@@ -294,18 +294,18 @@ std::string Job::name(int pe, pid_t pid) const {
 void Job::send(int pe, uint32_t kind, Bytes payload) {
   for (const auto& remote : remotes_)
     if (remote->has(pe)) return remote->send(pe, kind, payload);
-  crew_.send(pe, kind, std::make_shared<const Bytes>(std::move(payload)));
+  group_.send(pe, kind, std::make_shared<const Bytes>(std::move(payload)));
 }
 
 void Job::send_to_all(uint32_t kind, const std::shared_ptr<const Bytes>& payload) {
-  crew_.send_to_all(kind, payload);
+  group_.send_to_all(kind, payload);
   if (remotes_.empty()) return;
   const auto message = Remote::message_for(relay::kEveryPe, kind, *payload);
   for (const auto& remote : remotes_) remote->pass_on(message);
 }
 
 void Job::signal_all(int signal, Where where) {
-  if (where == Where::everywhere) crew_.signal_all(signal);
+  if (where == Where::everywhere) group_.signal_all(signal);
   for (const auto& remote : remotes_) remote->signal_all(signal);
 }
 

@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "bootstrap/common/deadline.h"
-#include "bootstrap/local/oshrun/crew.h"
+#include "bootstrap/local/oshrun/allgather.h"
 #include "bootstrap/local/oshrun/line_tagger.h"
 #include "bootstrap/local/oshrun/options.h"
+#include "bootstrap/local/oshrun/process_group.h"
 #include "bootstrap/local/oshrun/remote.h"
-#include "bootstrap/local/oshrun/rendezvous.h"
 
 namespace railshmem::oshrun {
 
@@ -66,10 +66,10 @@ class Job final : public RemoteEvents {
   Options options_;
   UniqueFd signals_;
   std::vector<Pe> pes_;
-  Crew crew_;  ///< the PEs of this host
+  ProcessGroup group_;  ///< the PEs of this host
   std::vector<std::unique_ptr<Remote>> remotes_;
   bool input_open_ = true;  ///< stdin, where PE 0 is on another host
-  Rendezvous rendezvous_;
+  Allgather allgather_;
   int running_ = 0;
   int kills_ = 0;  ///< times that PEs were killed and some went on
   int status_ = 0;

@@ -49,12 +49,12 @@ Relay::Relay() : stream_(taken_over(STDIN_FILENO), taken_over(STDOUT_FILENO)), s
 int Relay::run() {
   say(relay::ready, Packer().add_text(RAILSHMEM_VERSION_TEXT));
   if (!await_order()) return 1;
-  crew_ = std::make_unique<Crew>(*order_, *this);
+  group_ = std::make_unique<ProcessGroup>(*order_, *this);
   start();
   read();
-  while (crew_->running() > 0) step();
-  crew_->drain_output();
-  crew_->sweep();
+  while (group_->running() > 0) step();
+  group_->drain_output();
+  group_->sweep();
   say(relay::done, {});
   release_signals(kSignals);  // nobody is left to be asked to end
   const double patience = ending_ ? kHurriedFarewellSeconds : kFarewellSeconds;
@@ -80,10 +80,10 @@ void Relay::start() {
   replace(STDIN_FILENO, input.read.get());
   input.read.reset();
   try {
-    crew_->start();
+    group_->start();
   } catch (const CannotStart& e) {
     say(relay::failed, Packer().add(e.status).add_text(e.what()));
-    crew_->signal_all(SIGKILL);
+    group_->signal_all(SIGKILL);
   }
   replace(STDIN_FILENO, null.get());
   fcntl(input_.get(), F_SETFL, O_WRONLY | O_NONBLOCK);
@@ -93,7 +93,7 @@ void Relay::start() {
 void Relay::step() {
   Poll poll;
   // While oshrun does not take what the PEs wrote, they have to wait.
-  crew_->add_to(poll, stream_.has_output() ? Crew::Outputs::later : Crew::Outputs::now);
+  group_->add_to(poll, stream_.has_output() ? ProcessGroup::Outputs::later : ProcessGroup::Outputs::now);
   poll.add(stream_, [this] { read(); });
   if (input_ && !unread_.empty()) poll.add(input_.get(), POLLOUT, [this] { write_input(); });
   poll.add(signals_.get(), POLLIN, [this] { on_signals(); });
@@ -101,7 +101,7 @@ void Relay::step() {
   poll.wait(ending_ ? patience_.slice_ms(kLongestSleepMs) : kLongestSleepMs);
   if (!ending_ && !stream_.open()) end_pes();
   if (ending_ && patience_.passed()) {
-    crew_->signal_all(SIGKILL);
+    group_->signal_all(SIGKILL);
     patience_ = Deadline(kGraceSeconds);
   }
 }
@@ -109,13 +109,13 @@ void Relay::step() {
 void Relay::end_pes() noexcept {
   ending_ = true;
   patience_ = Deadline(kGraceSeconds);
-  crew_->signal_all(SIGTERM);
+  group_->signal_all(SIGTERM);
 }
 
 void Relay::read() {
   stream_.pump();
   // What follows the order is for PEs, which have to be started first.
-  while (order_.has_value() == (crew_ != nullptr)) {
+  while (order_.has_value() == (group_ != nullptr)) {
     const auto frame = stream_.pop();
     if (!frame) return;
     on_frame(*frame);
@@ -127,18 +127,18 @@ void Relay::on_frame(const Frame& frame) {
   if (frame.kind == relay::order) {
     if (order_) throw Error("a second order came");
     order_ = relay::unpack_order(frame.payload);
-  } else if (!crew_) {
+  } else if (!group_) {
     throw Error("a message came before the order");
   } else if (frame.kind == relay::to_pe) {
     const relay::MessageToPe message = relay::unpack_to_pe(frame.payload, *order_);
     if (message.pe == relay::kEveryPe)
-      crew_->send_to_all(message.kind, message.payload);
+      group_->send_to_all(message.kind, message.payload);
     else
-      crew_->send(message.pe, message.kind, message.payload);
+      group_->send(message.pe, message.kind, message.payload);
   } else if (frame.kind == relay::signal_all) {
     const int signal = fields.get<int>();
     // The kernel ignores SIGTSTP where no shell of the session is there to continue a stopped process, as under sshd.
-    crew_->signal_all(signal == SIGTSTP ? SIGSTOP : signal);
+    group_->signal_all(signal == SIGTSTP ? SIGSTOP : signal);
   } else if (frame.kind == relay::input) {
     unread_ = frame.payload;
     if (unread_.empty()) input_.reset();
@@ -164,7 +164,7 @@ void Relay::on_signals() {
   while (::read(signals_.get(), &one, sizeof one) == sizeof one)
     if (static_cast<int>(one.ssi_signo) != SIGCHLD) end_pes();
   int wait_status = 0;
-  for (pid_t pid; (pid = waitpid(-1, &wait_status, WNOHANG)) > 0;) crew_->ended(pid, wait_status);
+  for (pid_t pid; (pid = waitpid(-1, &wait_status, WNOHANG)) > 0;) group_->ended(pid, wait_status);
 }
 
 void Relay::say(uint32_t kind, Packer packer) {

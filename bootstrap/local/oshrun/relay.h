@@ -3,11 +3,11 @@
 #pragma once
 
 #include "bootstrap/common/deadline.h"
-#include "bootstrap/local/oshrun/crew.h"
+#include "bootstrap/local/oshrun/process_group.h"
 
 namespace railshmem::oshrun {
 
-class Relay final : public CrewEvents {
+class Relay final : public ProcessGroupEvents {
  public:
   /// Takes over stdin and stdout, which are the connection.
   Relay();
@@ -33,8 +33,8 @@ class Relay final : public CrewEvents {
 
   Stream stream_;
   UniqueFd signals_;
-  std::optional<CrewOrder> order_;
-  std::unique_ptr<Crew> crew_;
+  std::optional<ProcessGroupOrder> order_;
+  std::unique_ptr<ProcessGroup> group_;
   UniqueFd input_;  ///< PE 0's stdin
   Bytes unread_;    ///< for PE 0
   bool ending_ = false;

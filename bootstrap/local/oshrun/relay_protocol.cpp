@@ -4,7 +4,7 @@
 namespace railshmem::oshrun::relay {
 namespace {
 
-void check(const CrewOrder& order) {
+void check(const ProcessGroupOrder& order) {
   const bool places = order.first >= 0 && order.count > 0 && order.npes > 0 && order.first < order.npes &&
                       order.count <= order.npes - order.first;
   if (!places || order.bind > Bind::none || order.report > Report::places || order.command.empty())
@@ -14,7 +14,7 @@ void check(const CrewOrder& order) {
 
 }  // namespace
 
-Bytes pack(const CrewOrder& order) {
+Bytes pack(const ProcessGroupOrder& order) {
   Packer out;
   out.add(order.first).add(order.count).add(order.npes).add(order.bind).add(order.report);
   out.add_text(order.directory);
@@ -25,9 +25,9 @@ Bytes pack(const CrewOrder& order) {
   return out.take();
 }
 
-CrewOrder unpack_order(const Bytes& bytes) {
+ProcessGroupOrder unpack_order(const Bytes& bytes) {
   Unpacker in(bytes);
-  CrewOrder order;
+  ProcessGroupOrder order;
   order.first = in.get<int>();
   order.count = in.get<int>();
   order.npes = in.get<int>();
@@ -44,7 +44,7 @@ CrewOrder unpack_order(const Bytes& bytes) {
   return order;
 }
 
-MessageToPe unpack_to_pe(const Bytes& bytes, const CrewOrder& order) {
+MessageToPe unpack_to_pe(const Bytes& bytes, const ProcessGroupOrder& order) {
   Unpacker in(bytes);
   MessageToPe out{in.get<int>(), in.get<uint32_t>(), {}};
   if (out.pe != kEveryPe && (out.pe < order.first || out.pe - order.first >= order.count))

@@ -24,15 +24,15 @@ enum Kind : uint32_t {
   input_taken,         ///< PE 0 has read what it got
   done,                ///< all PEs have ended, and what they left is gone
   // oshrun to relay
-  order,       ///< a CrewOrder
+  order,       ///< a ProcessGroupOrder
   to_pe,       ///< i32 pe or kEveryPe, u32 kind, the message of the local bootstrap
   signal_all,  ///< i32 signal
   input,       ///< bytes for PE 0's stdin; none: its end
 };
 
-Bytes pack(const CrewOrder& order);
+Bytes pack(const ProcessGroupOrder& order);
 /// Throws Error when it is cut short, or no order that oshrun gives.
-CrewOrder unpack_order(const Bytes& bytes);
+ProcessGroupOrder unpack_order(const Bytes& bytes);
 
 /// A message for a PE, or for all where `pe` is kEveryPe.
 struct MessageToPe {
@@ -41,6 +41,6 @@ struct MessageToPe {
   std::shared_ptr<const Bytes> payload;
 };
 /// Throws Error when it is cut short, or for a PE that the order does not have.
-MessageToPe unpack_to_pe(const Bytes& bytes, const CrewOrder& order);
+MessageToPe unpack_to_pe(const Bytes& bytes, const ProcessGroupOrder& order);
 
 }  // namespace railshmem::oshrun::relay

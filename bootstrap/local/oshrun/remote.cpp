@@ -67,7 +67,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 }  // namespace
 
-Remote::Remote(Share share, const std::vector<std::string>& ssh, const CrewOrder& order, RemoteEvents& events)
+Remote::Remote(Share share, const std::vector<std::string>& ssh, const ProcessGroupOrder& order, RemoteEvents& events)
     : share_(std::move(share)),
       events_(events),
       talk_(share_.first, share_.count),

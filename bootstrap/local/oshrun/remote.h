@@ -3,14 +3,14 @@
 #pragma once
 
 #include "bootstrap/common/deadline.h"
-#include "bootstrap/local/oshrun/crew.h"
 #include "bootstrap/local/oshrun/hosts.h"
 #include "bootstrap/local/oshrun/line_tagger.h"
+#include "bootstrap/local/oshrun/process_group.h"
 #include "bootstrap/local/oshrun/relay_talk.h"
 
 namespace railshmem::oshrun {
 
-class RemoteEvents : public CrewEvents {
+class RemoteEvents : public ProcessGroupEvents {
  public:
   /// The PEs of this share that run have no launcher any more, or were never started.
   virtual void on_host_failure(const Share& share, const std::string& why, int status) = 0;
@@ -19,7 +19,7 @@ class RemoteEvents : public CrewEvents {
 class Remote {
  public:
   /// `ssh`: the words before the host's name. `order` is for the share's PEs.
-  Remote(Share share, const std::vector<std::string>& ssh, const CrewOrder& order, RemoteEvents& events);
+  Remote(Share share, const std::vector<std::string>& ssh, const ProcessGroupOrder& order, RemoteEvents& events);
 
   const Share& share() const noexcept { return share_; }
   bool has(int pe) const noexcept { return pe >= share_.first && pe < share_.first + share_.count; }

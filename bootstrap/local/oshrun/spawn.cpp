@@ -25,8 +25,8 @@ struct Failure {
 };
 
 /// Runs in the child between fork and exec; returns when the program cannot be started.
-Failure become_pe(const CrewOrder& order, int pe, pid_t launcher, int control, const FdPipe& out, const FdPipe& err,
-                  const Descriptors& descriptors, const cpu_set_t* cpus) {
+Failure become_pe(const ProcessGroupOrder& order, int pe, pid_t launcher, int control, const FdPipe& out,
+                  const FdPipe& err, const Descriptors& descriptors, const cpu_set_t* cpus) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // nothing is left behind when oshrun itself is killed
   if (getppid() != launcher) _exit(1);
   sigset_t none;
@@ -58,7 +58,7 @@ Failure become_pe(const CrewOrder& order, int pe, pid_t launcher, int control, c
 
 }  // namespace
 
-Child spawn(const CrewOrder& order, int pe, const Descriptors& descriptors, const cpu_set_t* cpus) {
+Child spawn(const ProcessGroupOrder& order, int pe, const Descriptors& descriptors, const cpu_set_t* cpus) {
   auto [ours, theirs] = make_socket_pair();
   Child child;
   child.control = std::move(ours);

@@ -22,7 +22,7 @@ enum class Bind : uint8_t { automatic, core, numa, none };
 enum class Report : uint8_t { no, places };
 
 /// What the PEs of one host have in common: they are `count` consecutive ones of the job's `npes`.
-struct CrewOrder {
+struct ProcessGroupOrder {
   int first = 0;
   int count = 0;
   int npes = 0;
@@ -48,6 +48,6 @@ struct Child {
 
 /// PE 0 has this process's stdin. `cpus`: those that the PE is bound to; null: as this process. Throws Error when the
 /// host has no processes or descriptors left.
-Child spawn(const CrewOrder& order, int pe, const Descriptors& descriptors, const cpu_set_t* cpus);
+Child spawn(const ProcessGroupOrder& order, int pe, const Descriptors& descriptors, const cpu_set_t* cpus);
 
 }  // namespace railshmem::oshrun

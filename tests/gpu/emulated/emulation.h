@@ -217,7 +217,7 @@ inline uint32_t from_first_of_block(uint32_t word) {
 inline constexpr uint32_t kAllLanes = ~0u;
 inline std::atomic<uint32_t> patience = 16;
 
-/// Lanes join until the first one closes the door.
+/// Lanes join until the first one ends the round.
 inline uint32_t active_lanes() {
   Warp& mine = warp();
   if (mine.size == 1) {

@@ -55,7 +55,7 @@ class SlowRail : public ScriptedRail {
     uint64_t fast_ns = 0;
     std::thread::id waiter{};
     PortLock* port = nullptr;
-    uint64_t impolite = 0;  ///< polls of the waiter while another thread was at the door
+    uint64_t impolite = 0;  ///< polls of the waiter while another thread waited for the lock
   };
   std::shared_ptr<Control> control = std::make_shared<Control>();  // a rail can be moved
 

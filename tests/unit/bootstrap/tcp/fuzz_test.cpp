@@ -8,9 +8,9 @@
 #include <random>
 #include <thread>
 
-#include "bootstrap/tcp/enrolment.h"
 #include "bootstrap/tcp/greeting.h"
 #include "bootstrap/tcp/membership.h"
+#include "bootstrap/tcp/rendezvous.h"
 #include "bootstrap/tcp/socket.h"
 #include "src/base/log.h"
 
@@ -49,7 +49,7 @@ class Strangers {
   /// The payload of a message of this kind, whole.
   Bytes payload_of(uint32_t kind) {
     Packer packer;
-    if (kind == enroll) {
+    if (kind == join) {
       packer.add(Nonce{}).add(static_cast<uint8_t>(one_in(5)));
       add_key(packer);
       packer.add(some_int()).add(one_in(2) ? kNpes : some_int());
@@ -79,7 +79,7 @@ class Strangers {
   }
   /// A framed message as bytes; the frame itself may lie.
   Bytes message(uint32_t usual_kind) {
-    const uint32_t kind = one_in(3) ? enroll + static_cast<uint32_t>(number(14)) : usual_kind;
+    const uint32_t kind = one_in(3) ? join + static_cast<uint32_t>(number(14)) : usual_kind;
     Bytes payload = payload_of(kind);
     bend(payload);
     uint64_t nbytes = payload.size();
@@ -125,47 +125,47 @@ Meeting meeting_of(int pe, const Secret& secret, const Address& at) {
 }
 
 /// After all that, the job still forms.
-void form_job(Enrolment& enrolment, const Secret& secret, const Address& at) {
+void form_job(Rendezvous& rendezvous, const Secret& secret, const Address& at) {
   std::vector<std::jthread> members;
   std::atomic<size_t> met{0};
   for (int pe = 1; pe < kNpes; ++pe)
     members.emplace_back([&, pe] { met += meet_as_member(meeting_of(pe, secret, at)).size(); });
-  enrolment.wait_for_all();
-  EXPECT_EQ(enrolment.hand_out_seats().size(), kNpes - 1u);
+  rendezvous.wait_for_all();
+  EXPECT_EQ(rendezvous.hand_out_seats().size(), kNpes - 1u);
   members.clear();
   EXPECT_EQ(met, kNpes - 1u);
 }
 
 size_t fuzz_root(const Secret& secret, size_t messages) {
   Strangers strangers(20261123);
-  std::vector<UniqueFd> doors;
-  doors.push_back(listen_on(resolve("127.0.0.1", 0, "test").front()));
-  const Address at = local_address(doors.front().get());
+  std::vector<UniqueFd> listeners;
+  listeners.push_back(listen_on(resolve("127.0.0.1", 0, "test").front()));
+  const Address at = local_address(listeners.front().get());
   const Meeting meeting = meeting_of(0, secret, at);
-  Enrolment enrolment(meeting, std::move(doors));
+  Rendezvous rendezvous(meeting, std::move(listeners));
   std::vector<Pair> open;
   size_t said = 0;
   while (said < messages) {
     open.emplace_back();
     Pair& pair = open.back();
-    pair.say(strangers.message(enroll));
-    enrolment.lobby().admit(std::move(pair.ours));
-    enrolment.step(0);
+    pair.say(strangers.message(join));
+    rendezvous.pending().admit(std::move(pair.ours));
+    rendezvous.step(0);
     for (uint64_t more = strangers.number(3); more > 0; --more, ++said) {
       open[strangers.number(open.size())].say(strangers.message(proof));
-      enrolment.step(0);
+      rendezvous.step(0);
     }
     ++said;
-    EXPECT_LE(enrolment.lobby().strangers(), enrolment.lobby().capacity());
+    EXPECT_LE(rendezvous.pending().strangers(), rendezvous.pending().capacity());
     if (!secret.empty()) {
-      EXPECT_EQ(enrolment.missing().size(), kNpes - 1u) << "a stranger has taken a rank";
+      EXPECT_EQ(rendezvous.missing().size(), kNpes - 1u) << "a stranger has taken a rank";
     }
     if (strangers.one_in(3)) open.erase(open.begin() + static_cast<ptrdiff_t>(strangers.number(open.size())));
     if (open.size() > 40) open.clear();
   }
   open.clear();
-  enrolment.step(0);
-  form_job(enrolment, secret, at);
+  rendezvous.step(0);
+  form_job(rendezvous, secret, at);
   return said;
 }
 
@@ -182,13 +182,13 @@ TEST(TcpFuzz, AParentTakesNoStrangerForAChild) {
   Strangers strangers(20261124);
   const Key tree_key{9, 9, 9};
   for (const Secret& secret : {Secret(), Secret("correct horse battery staple")}) {
-    Lobby lobby({}, child, secret);
+    PendingConnections pending({}, child, secret);
     std::vector<Pair> open;
     for (int i = 0; i < 12'500; ++i) {
       open.emplace_back();
       open.back().say(strangers.message(child));
-      lobby.admit(std::move(open.back().ours));
-      for (const Arrival& arrival : lobby.look()) {
+      pending.admit(std::move(open.back().ours));
+      for (const Arrival& arrival : pending.look()) {
         EXPECT_TRUE(secret.empty());
         EXPECT_EQ(child_named_in(arrival.claim, tree_key), -1);
       }
@@ -208,7 +208,7 @@ TEST(TcpFuzz, AMemberOutlivesWhatAnswersItself) {
       pair.say(strangers.message(strangers.one_in(2) ? noticed : seat));
       pair.theirs.reset();
       Stream stream(std::move(pair.ours));
-      const bool welcome = introduce(stream, 1, enroll, {}, secret, Deadline(0)) == Reception::welcome;
+      const bool welcome = introduce(stream, 1, join, {}, secret, Deadline(0)) == Reception::welcome;
       welcomes += welcome;
       EXPECT_FALSE(welcome && !secret.empty()) << "a stranger has proven what it does not know";
       const auto frame = next_frame(stream, Deadline(0));

@@ -53,11 +53,11 @@ struct Connection {
   Socket accepted;
 };
 
-Connection connect_to(const Socket& door) {
+Connection connect_to(const Socket& listener) {
   Socket caller(::socket(AF_INET, SOCK_STREAM, 0));
-  const Address address = name_of(door);
+  const Address address = name_of(listener);
   EXPECT_EQ(connect(caller.fd, reinterpret_cast<const sockaddr*>(address.data()), sizeof(sockaddr_in)), 0);
-  Socket accepted(accept(door.fd, nullptr, nullptr));
+  Socket accepted(accept(listener.fd, nullptr, nullptr));
   return {std::move(caller), std::move(accepted)};
 }
 

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "bootstrap/local/oshrun/allgather.h"
 #include "bootstrap/local/oshrun/hosts.h"
 #include "bootstrap/local/oshrun/line_tagger.h"
 #include "bootstrap/local/oshrun/needed.h"
@@ -18,7 +19,6 @@
 #include "bootstrap/local/oshrun/own_host.h"
 #include "bootstrap/local/oshrun/relay_protocol.h"
 #include "bootstrap/local/oshrun/relay_talk.h"
-#include "bootstrap/local/oshrun/rendezvous.h"
 #include "bootstrap/local/oshrun/verdict.h"
 #include "src/base/fds.h"
 
@@ -217,16 +217,16 @@ TEST(OshrunHosts, NamesMayBeAddressesAndUsers) {
 }
 
 TEST(Relay, OrderArrivesWhole) {
-  CrewOrder order{.first = 3,
-                  .count = 2,
-                  .npes = 9,
-                  .bind = Bind::numa,
-                  .report = Report::places,
-                  .environment = {{"A", "1\n2"}, {"B", ""}},
-                  .directory = "/tmp/a b",
-                  .command = {"prog", "", "-x"}};
+  ProcessGroupOrder order{.first = 3,
+                          .count = 2,
+                          .npes = 9,
+                          .bind = Bind::numa,
+                          .report = Report::places,
+                          .environment = {{"A", "1\n2"}, {"B", ""}},
+                          .directory = "/tmp/a b",
+                          .command = {"prog", "", "-x"}};
   const Bytes bytes = relay::pack(order);
-  const CrewOrder arrived = relay::unpack_order(bytes);
+  const ProcessGroupOrder arrived = relay::unpack_order(bytes);
   EXPECT_EQ(relay::pack(arrived), bytes);
   EXPECT_EQ(arrived.output, Output::captured);
   EXPECT_EQ(arrived.command, order.command);
@@ -248,31 +248,31 @@ TEST(LineTagger, EndlessLineIsCut) {
   EXPECT_GT(tagger.feed(piece).size(), piece.size());
 }
 
-TEST(Rendezvous, GivesEverythingInPeOrderToTheLast) {
-  Rendezvous rendezvous(3);
+TEST(Allgather, GivesEverythingInPeOrderToTheLast) {
+  Allgather allgather(3);
   for (int round = 0; round < 2; ++round) {
-    EXPECT_EQ(rendezvous.contribute(2, Bytes(2, std::byte{2})), nullptr);
-    EXPECT_EQ(rendezvous.missing(), "PEs 0 and 1");
-    EXPECT_EQ(rendezvous.contribute(0, Bytes(2, std::byte{0})), nullptr);
-    const auto all = rendezvous.contribute(1, Bytes(2, std::byte{1}));
+    EXPECT_EQ(allgather.contribute(2, Bytes(2, std::byte{2})), nullptr);
+    EXPECT_EQ(allgather.missing(), "PEs 0 and 1");
+    EXPECT_EQ(allgather.contribute(0, Bytes(2, std::byte{0})), nullptr);
+    const auto all = allgather.contribute(1, Bytes(2, std::byte{1}));
     ASSERT_NE(all, nullptr);
     EXPECT_EQ(*all, (Bytes{std::byte{0}, std::byte{0}, std::byte{1}, std::byte{1}, std::byte{2}, std::byte{2}}));
   }
 }
 
-TEST(Rendezvous, DifferentSizesAreAnError) {
-  Rendezvous rendezvous(2);
-  rendezvous.contribute(0, Bytes(2));
-  EXPECT_THROW(rendezvous.contribute(1, Bytes(3)), Error);
+TEST(Allgather, DifferentSizesAreAnError) {
+  Allgather allgather(2);
+  allgather.contribute(0, Bytes(2));
+  EXPECT_THROW(allgather.contribute(1, Bytes(3)), Error);
 }
 
-TEST(Rendezvous, WaitingForOneThatLeftIsStuck) {
-  Rendezvous rendezvous(2);
-  rendezvous.leave(1);
-  EXPECT_FALSE(rendezvous.stuck());
-  rendezvous.contribute(0, {});
-  ASSERT_TRUE(rendezvous.stuck());
-  EXPECT_NE(rendezvous.stuck()->find("PE 1 finished"), std::string::npos);
+TEST(Allgather, WaitingForOneThatLeftIsStuck) {
+  Allgather allgather(2);
+  allgather.leave(1);
+  EXPECT_FALSE(allgather.stuck());
+  allgather.contribute(0, {});
+  ASSERT_TRUE(allgather.stuck());
+  EXPECT_NE(allgather.stuck()->find("PE 1 finished"), std::string::npos);
 }
 
 TEST(Verdict, IsTheShells) {
@@ -317,7 +317,7 @@ TEST_F(OshrunRelayTalk, APeEndsOnceAndAllEndBeforeTheHostIsDone) {
 }
 
 TEST(OshrunRelayProtocol, OrdersAndMessagesForPesThatAreNotThereAreRefused) {
-  CrewOrder order{.first = 2, .count = 3, .npes = 6, .command = {"program"}};
+  ProcessGroupOrder order{.first = 2, .count = 3, .npes = 6, .command = {"program"}};
   EXPECT_EQ(relay::unpack_order(relay::pack(order)).count, 3);
   EXPECT_EQ(relay::unpack_to_pe(Packer().add(4).add(uint32_t{1}).take(), order).pe, 4);
   EXPECT_THROW(relay::unpack_to_pe(Packer().add(5).add(uint32_t{1}).take(), order), Error);

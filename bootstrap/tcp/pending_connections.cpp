@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bootstrap/tcp/lobby.h"
+#include "bootstrap/tcp/pending_connections.h"
 
 #include <sys/resource.h>
 
@@ -31,21 +31,21 @@ uint64_t ns(double seconds) noexcept {
 
 }  // namespace
 
-Lobby::Lobby(std::vector<UniqueFd> doors, uint32_t kind, const Secret& secret)
-    : doors_(std::move(doors)), kind_(kind), secret_(secret), capacity_(capacity_here()) {}
+PendingConnections::PendingConnections(std::vector<UniqueFd> listeners, uint32_t kind, const Secret& secret)
+    : listeners_(std::move(listeners)), kind_(kind), secret_(secret), capacity_(capacity_here()) {}
 
-Lobby::~Lobby() {
+PendingConnections::~PendingConnections() {
   if (unsaid_ > 0) log_warn("%zu more connections were dropped while the job formed", unsaid_);
 }
 
-void Lobby::watch(std::vector<pollfd>& wait) const {
+void PendingConnections::watch(std::vector<pollfd>& wait) const {
   if (has_room())
-    for (const UniqueFd& door : doors_) wait.push_back({door.get(), POLLIN, 0});
+    for (const UniqueFd& listener : listeners_) wait.push_back({listener.get(), POLLIN, 0});
   for (const Stranger& stranger : strangers_) wait.push_back({stranger.stream.fd(), POLLIN, 0});
 }
 
-std::vector<Arrival> Lobby::look() {
-  open_doors();
+std::vector<Arrival> PendingConnections::look() {
+  accept_all();
   std::vector<Arrival> arrivals;
   std::erase_if(strangers_, [&](Stranger& stranger) {
     Verdict verdict = Verdict::gone;
@@ -65,7 +65,7 @@ std::vector<Arrival> Lobby::look() {
   return arrivals;
 }
 
-void Lobby::admit(UniqueFd fd) {
+void PendingConnections::admit(UniqueFd fd) {
   if (strangers_.size() >= capacity_) make_room();
   const Address here = local_address(fd.get());
   std::string from = peer_name(fd.get());
@@ -75,7 +75,7 @@ void Lobby::admit(UniqueFd fd) {
   strangers_.back().encounter.port = static_cast<uint16_t>(here.port());
 }
 
-Lobby::Verdict Lobby::hear(Stranger& stranger) {
+PendingConnections::Verdict PendingConnections::hear(Stranger& stranger) {
   stranger.stream.pump();
   if (const auto frame = stranger.stream.pop()) return answer(stranger, *frame);
   if (stranger.stream.state() == Stream::State::garbled) {
@@ -93,7 +93,7 @@ Lobby::Verdict Lobby::hear(Stranger& stranger) {
   return Verdict::gone;
 }
 
-Lobby::Verdict Lobby::answer(Stranger& stranger, const Frame& frame) {
+PendingConnections::Verdict PendingConnections::answer(Stranger& stranger, const Frame& frame) {
   Encounter& encounter = stranger.encounter;
   if (stranger.step == Step::silent) {
     if (frame.kind != kind_) throw Error("it does not begin with a greeting");
@@ -126,12 +126,12 @@ Lobby::Verdict Lobby::answer(Stranger& stranger, const Frame& frame) {
       "secret of PE 0");
 }
 
-void Lobby::open_doors() {
+void PendingConnections::accept_all() {
   size_t accepted = 0;
-  for (const UniqueFd& door : doors_) {
+  for (const UniqueFd& listener : listeners_) {
     // Not more in one look than fit, so that nobody is dropped unheard.
     for (; accepted < capacity_ && has_room(); ++accepted) {
-      UniqueFd fd = accept_from(door.get());
+      UniqueFd fd = accept_from(listener.get());
       if (fd) {
         admit(std::move(fd));
         continue;
@@ -148,13 +148,13 @@ void Lobby::open_doors() {
   }
 }
 
-bool Lobby::has_room() const noexcept {
+bool PendingConnections::has_room() const noexcept {
   return strangers_.size() < capacity_ || whom_to_drop() < strangers_.size();
 }
 
 /// The place of a stranger, or their number. A PE greets at once, so the silent go first; one that was challenged needs
 /// a moment for its proof.
-size_t Lobby::whom_to_drop() const noexcept {
+size_t PendingConnections::whom_to_drop() const noexcept {
   constexpr double kMoment = 1;
   const auto silent =
       std::find_if(strangers_.begin(), strangers_.end(), [](const Stranger& s) { return s.step == Step::silent; });
@@ -162,14 +162,14 @@ size_t Lobby::whom_to_drop() const noexcept {
   return now_ns() - strangers_.front().since_ns > ns(kMoment) ? 0 : strangers_.size();
 }
 
-void Lobby::make_room() {
+void PendingConnections::make_room() {
   const size_t out = whom_to_drop();
   if (out == strangers_.size()) return;
   turned_away(strangers_[out].from, text("%zu connections wait already, and it has not said who it is", capacity_));
   strangers_.erase(strangers_.begin() + static_cast<ptrdiff_t>(out));
 }
 
-void Lobby::turned_away(const std::string& from, const std::string& why) {
+void PendingConnections::turned_away(const std::string& from, const std::string& why) {
   constexpr double kPauseSeconds = 10;
   const uint64_t now = now_ns();
   if (said_ns_ != 0 && now - said_ns_ < ns(kPauseSeconds)) {

@@ -10,9 +10,9 @@
 
 namespace railshmem::oshrun {
 
-class Rendezvous {
+class Allgather {
  public:
-  explicit Rendezvous(int npes) : given_(static_cast<size_t>(npes)), left_(static_cast<size_t>(npes), Left::no) {}
+  explicit Allgather(int npes) : given_(static_cast<size_t>(npes)), left_(static_cast<size_t>(npes), Left::no) {}
 
   /// Stores a PE's bytes; the result for everyone once it was the last one. Throws Error when the sizes differ.
   std::shared_ptr<const Bytes> contribute(int pe, Bytes bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bootstrap/tcp/enrolment.h"
+#include "bootstrap/tcp/rendezvous.h"
 
 #include "bootstrap/common/deadline.h"
 #include "bootstrap/tcp/random_bytes.h"
@@ -19,12 +19,14 @@ void say_refused(Stream& stream, const std::string& why) {
 
 }  // namespace
 
-Enrolment::Enrolment(const Meeting& meeting, std::vector<UniqueFd> doors)
-    : meeting_(meeting), lobby_(std::move(doors), enroll, meeting.secret), members_(static_cast<size_t>(meeting.npes)) {
+Rendezvous::Rendezvous(const Meeting& meeting, std::vector<UniqueFd> listeners)
+    : meeting_(meeting),
+      pending_(std::move(listeners), join, meeting.secret),
+      members_(static_cast<size_t>(meeting.npes)) {
   members_[0].who = who_am_i();
 }
 
-void Enrolment::wait_for_all() {
+void Rendezvous::wait_for_all() {
   const Deadline deadline = Deadline::of_limit(meeting_.timeout_s);
   std::vector<int> absent = missing();
   while (!absent.empty()) {
@@ -34,16 +36,16 @@ void Enrolment::wait_for_all() {
                "do their hosts reach this one?%s%s",
                pe_list(absent).c_str(), meeting_.npes, meeting_.timeout_s, meeting_.place.c_str(),
                turned_away_.empty() ? "" : " Turned away was: ", turned_away_.c_str()));
-    step(deadline.slice_ms(Lobby::kLookEveryMs));
+    step(deadline.slice_ms(PendingConnections::kLookEveryMs));
     absent = missing();
   }
 }
 
-void Enrolment::step(int timeout_ms) {
+void Rendezvous::step(int timeout_ms) {
   std::vector<pollfd> wait;
   for (const Member& member : members_) wait.push_back({member.stream.open() ? member.stream.fd() : -1, POLLIN, 0});
   for (const Guest& guest : guests_) wait.push_back({guest.member.stream.fd(), POLLIN, 0});
-  lobby_.watch(wait);
+  pending_.watch(wait);
   poll(wait.data(), wait.size(), timeout_ms);
   for (size_t pe = 0; pe < members_.size(); ++pe)
     if (wait[pe].revents) look_after(members_[pe]);
@@ -55,7 +57,7 @@ void Enrolment::step(int timeout_ms) {
   }
   std::vector<Arrival> arrivals;
   try {
-    arrivals = lobby_.look();
+    arrivals = pending_.look();
   } catch (const Error& e) {
     refuse_all(e.what());
   }
@@ -63,18 +65,18 @@ void Enrolment::step(int timeout_ms) {
 }
 
 /// A member says nothing before it has its seat. One that closes its connection has died; its place is free again.
-void Enrolment::look_after(Member& member) {
+void Rendezvous::look_after(Member& member) {
   member.stream.pump();
   if (member.stream.has_input()) turn_out(member);
 }
 
-void Enrolment::turn_out(Member& member) {
-  lobby_.turned_away(member.from, "it sent more data before PE 0 had answered it");
+void Rendezvous::turn_out(Member& member) {
+  pending_.turned_away(member.from, "it sent more data before PE 0 had answered it");
   member.stream.close();
 }
 
 /// A guest says that it is here, and becomes a member. One that closes its connection has lost patience.
-bool Enrolment::leaves_the_guests(Guest& guest) {
+bool Rendezvous::leaves_the_guests(Guest& guest) {
   Member& member = guest.member;
   member.stream.pump();
   const auto frame = member.stream.pop();
@@ -86,7 +88,7 @@ bool Enrolment::leaves_the_guests(Guest& guest) {
   return true;
 }
 
-void Enrolment::make_member(Guest& guest) {
+void Rendezvous::make_member(Guest& guest) {
   Member& place = members_[static_cast<size_t>(guest.pe)];
   look_after(place);  // it may have closed its connection a moment ago
   const std::string wrong = objection(guest.pe, meeting_.npes, guest.member.who);
@@ -94,7 +96,7 @@ void Enrolment::make_member(Guest& guest) {
   place = std::move(guest.member);
 }
 
-void Enrolment::notice_arrival(Arrival arrival) {
+void Rendezvous::notice_arrival(Arrival arrival) {
   Key key;
   int pe = 0, npes = 0;
   Address address{};
@@ -108,7 +110,7 @@ void Enrolment::notice_arrival(Arrival arrival) {
     who = fields.get_text();
     if (!fields.rest().empty() || who.size() > kLongestWho) throw Error("its greeting is longer than ours are");
   } catch (const Error& e) {
-    return lobby_.turned_away(arrival.from, e.what());
+    return pending_.turned_away(arrival.from, e.what());
   }
   if (key != meeting_.key) {
     // Closing sends it on to the next port. Jobs of one host meet this way all the time, so that is not worth a line.
@@ -120,22 +122,22 @@ void Enrolment::notice_arrival(Arrival arrival) {
   const std::string wrong = objection(pe, npes, who);
   if (!wrong.empty()) return refuse(arrival.stream, arrival.from, wrong);
   arrival.stream.pump_output();
-  if (guests_.size() >= members_.size() + lobby_.capacity()) {
-    lobby_.turned_away(guests_.front().member.from, "too many others came, and it has not said that it is here");
+  if (guests_.size() >= members_.size() + pending_.capacity()) {
+    pending_.turned_away(guests_.front().member.from, "too many others came, and it has not said that it is here");
     guests_.erase(guests_.begin());
   }
   guests_.push_back({pe, {std::move(arrival.stream), address, who, std::move(arrival.from)}});
 }
 
 /// Without a secret it may be a stranger, so the job goes on without it.
-void Enrolment::refuse(Stream& stream, const std::string& from, const std::string& why) {
+void Rendezvous::refuse(Stream& stream, const std::string& from, const std::string& why) {
   say_refused(stream, why);
   if (!meeting_.secret.empty()) refuse_all(why);
   turned_away_ = why;
-  lobby_.turned_away(from, why);
+  pending_.turned_away(from, why);
 }
 
-std::string Enrolment::objection(int pe, int npes, const std::string& who) const {
+std::string Rendezvous::objection(int pe, int npes, const std::string& who) const {
   if (npes != meeting_.npes)
     return text("PE %d (%s) has WORLD_SIZE %d, but PE 0 (%s) has %d; all PEs need the same", pe, who.c_str(), npes,
                 members_[0].who.c_str(), meeting_.npes);
@@ -146,21 +148,21 @@ std::string Enrolment::objection(int pe, int npes, const std::string& who) const
   return {};
 }
 
-void Enrolment::refuse_all(const std::string& why) {
+void Rendezvous::refuse_all(const std::string& why) {
   for (Member& member : members_)
     if (member.stream.open()) say_refused(member.stream, why);
   for (Guest& guest : guests_) say_refused(guest.member.stream, why);
   throw Error(why);
 }
 
-std::vector<int> Enrolment::missing() const {
+std::vector<int> Rendezvous::missing() const {
   std::vector<int> out;
   for (size_t pe = 1; pe < members_.size(); ++pe)
     if (!members_[pe].stream.open()) out.push_back(static_cast<int>(pe));
   return out;
 }
 
-std::vector<Neighbour> Enrolment::hand_out_seats() {
+std::vector<Neighbour> Rendezvous::hand_out_seats() {
   const Tree tree{meeting_.npes};
   const Key tree_key = random_bytes<Key>();
   std::vector<Neighbour> children;

@@ -21,19 +21,19 @@ struct Arrival {
   std::string from;
 };
 
-class Lobby {
+class PendingConnections {
  public:
   /// `kind` is the message that opens a greeting here. The secret must live as long.
-  Lobby(std::vector<UniqueFd> doors, uint32_t kind, const Secret& secret);
-  ~Lobby();
-  Lobby(const Lobby&) = delete;  // says once how many it has turned away
+  PendingConnections(std::vector<UniqueFd> listeners, uint32_t kind, const Secret& secret);
+  ~PendingConnections();
+  PendingConnections(const PendingConnections&) = delete;  // says once how many it has turned away
 
   /// What poll() has to wait for, besides kLookEveryMs.
   void watch(std::vector<pollfd>& wait) const;
   /// The connections that have said all that is needed since the last look. Throws Error when this process can open no
   /// more connections.
   std::vector<Arrival> look();
-  /// Lets a connection in as if it had come through a door.
+  /// Lets a connection in as if it had come through a listener.
   void admit(UniqueFd fd);
   /// Says that somebody was turned away: the first time at once, later at most every ten seconds.
   void turned_away(const std::string& from, const std::string& why);
@@ -59,12 +59,12 @@ class Lobby {
 
   Verdict hear(Stranger& stranger);
   Verdict answer(Stranger& stranger, const Frame& frame);
-  void open_doors();
+  void accept_all();
   bool has_room() const noexcept;
   void make_room();
   size_t whom_to_drop() const noexcept;
 
-  std::vector<UniqueFd> doors_;
+  std::vector<UniqueFd> listeners_;
   const uint32_t kind_;
   const Secret& secret_;
   const size_t capacity_;

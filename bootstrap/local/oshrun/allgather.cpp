@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bootstrap/local/oshrun/rendezvous.h"
+#include "bootstrap/local/oshrun/allgather.h"
 
 #include "src/base/pe_list.h"
 
 namespace railshmem::oshrun {
 
-std::shared_ptr<const Bytes> Rendezvous::contribute(int pe, Bytes bytes) {
+std::shared_ptr<const Bytes> Allgather::contribute(int pe, Bytes bytes) {
   for (size_t other = 0; count_ > 0 && other < given_.size(); ++other) {
     if (!given_[other] || given_[other]->size() == bytes.size()) continue;
     throw Error(
@@ -27,7 +27,7 @@ std::shared_ptr<const Bytes> Rendezvous::contribute(int pe, Bytes bytes) {
   return all;
 }
 
-std::optional<std::string> Rendezvous::stuck() const {
+std::optional<std::string> Allgather::stuck() const {
   if (count_ == 0) return std::nullopt;
   std::vector<int> gone;
   for (size_t pe = 0; pe < given_.size(); ++pe)
@@ -36,7 +36,7 @@ std::optional<std::string> Rendezvous::stuck() const {
   return text("%s finished while other PEs wait for it in an exchange", pe_list(gone).c_str());
 }
 
-std::string Rendezvous::missing() const {
+std::string Allgather::missing() const {
   std::vector<int> pes;
   for (size_t pe = 0; pe < given_.size(); ++pe)
     if (!given_[pe]) pes.push_back(static_cast<int>(pe));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bootstrap/local/oshrun/crew.h"
+#include "bootstrap/local/oshrun/process_group.h"
 
 #include <signal.h>
 #include <string.h>
@@ -34,12 +34,12 @@ std::optional<pid_t> process_of(const Frame& hello) {
 
 }  // namespace
 
-Crew::Crew(CrewOrder order, CrewEvents& events)
+ProcessGroup::ProcessGroup(ProcessGroupOrder order, ProcessGroupEvents& events)
     : order_(std::move(order)), events_(events), since_ns_(shm_file_time_ns()) {
   sweep_shm_files();  // of earlier jobs: the PEs of one that was killed may be gone without a successor
 }
 
-void Crew::start() {
+void ProcessGroup::start() {
   if (order_.count == 0) return;
   try {
     descriptors_.need(order_.count, order_.output == Output::captured ? 3 : 1);
@@ -63,7 +63,7 @@ void Crew::start() {
   }
 }
 
-Child Crew::start_one(int pe) const {
+Child ProcessGroup::start_one(int pe) const {
   try {
     return spawn(order_, pe, descriptors_, cpus_of(pe));
   } catch (const Error& e) {
@@ -71,7 +71,7 @@ Child Crew::start_one(int pe) const {
   }
 }
 
-CannotStart Crew::why_not(int pe, const Child& child) const {
+CannotStart ProcessGroup::why_not(int pe, const Child& child) const {
   const char* reason = strerror(child.error);
   if (child.failed == Step::bind)
     return {text("--bind-to %s: cannot bind PE %d to the CPUs %s: %s; leave the option out or use --bind-to none",
@@ -90,7 +90,7 @@ CannotStart Crew::why_not(int pe, const Child& child) const {
           child.error == ENOENT ? kNotFound : kNotRunnable};
 }
 
-void Crew::choose_cpus() {
+void ProcessGroup::choose_cpus() {
   if (order_.bind == Bind::none || (order_.bind == Bind::automatic && order_.count == 1)) return;
   try {
     cpu_set_t allowed;
@@ -105,14 +105,14 @@ void Crew::choose_cpus() {
   }
 }
 
-void Crew::report(const Pe& pe, const cpu_set_t* cpus) {
+void ProcessGroup::report(const Pe& pe, const cpu_set_t* cpus) {
   cpu_set_t all;
   if (!cpus && sched_getaffinity(0, sizeof all, &all) != 0) CPU_ZERO(&all);
   events_.on_note(text("PE %d (pid %d) %s CPUs %s", pe.number, static_cast<int>(pe.pid),
                        cpus ? "is bound to" : "may run on all", cpu_list(cpus ? *cpus : all).c_str()));
 }
 
-void Crew::add_to(Poll& poll, Outputs outputs) {
+void ProcessGroup::add_to(Poll& poll, Outputs outputs) {
   for (Pe& pe : pes_) {
     poll.add(pe.control, [this, &pe] { read_messages(pe); });
     if (outputs == Outputs::later) continue;
@@ -121,7 +121,7 @@ void Crew::add_to(Poll& poll, Outputs outputs) {
   }
 }
 
-bool Crew::ended(pid_t pid, int wait_status) {
+bool ProcessGroup::ended(pid_t pid, int wait_status) {
   for (Pe& pe : pes_) {
     if (pe.pid != pid || !pe.running) continue;
     // Messages before exits: a PE's abort or goodbye explains the exit that follows it.
@@ -134,17 +134,17 @@ bool Crew::ended(pid_t pid, int wait_status) {
   return false;
 }
 
-void Crew::send(int pe, uint32_t kind, const std::shared_ptr<const Bytes>& payload) {
+void ProcessGroup::send(int pe, uint32_t kind, const std::shared_ptr<const Bytes>& payload) {
   if (pe - order_.first >= static_cast<int>(pes_.size())) return;  // it could not be started
   at(pe).control.push(kind, payload);
   at(pe).control.pump_output();
 }
 
-void Crew::send_to_all(uint32_t kind, const std::shared_ptr<const Bytes>& payload) {
+void ProcessGroup::send_to_all(uint32_t kind, const std::shared_ptr<const Bytes>& payload) {
   for (const Pe& pe : pes_) send(pe.number, kind, payload);
 }
 
-void Crew::signal_all(int signal) noexcept {
+void ProcessGroup::signal_all(int signal) noexcept {
   for (const Pe& pe : pes_) {
     if (!pe.running) continue;
     kill(pe.pid, signal);
@@ -153,7 +153,7 @@ void Crew::signal_all(int signal) noexcept {
   }
 }
 
-void Crew::drain_output() {
+void ProcessGroup::drain_output() {
   const Deadline enough(0.2);  // what a PE started in the background may hold the pipe open forever
   for (Pe& pe : pes_) {
     for (auto [from, fd] : {std::pair(&pe.out, STDOUT_FILENO), std::pair(&pe.err, STDERR_FILENO)}) {
@@ -169,7 +169,7 @@ void Crew::drain_output() {
   }
 }
 
-void Crew::sweep() {
+void ProcessGroup::sweep() {
   if (const std::string ended = orphans_.end_all(); !ended.empty())
     events_.on_note("ended what the PEs left running: " + ended);
   // A number that another process has by now is left alone.
@@ -177,7 +177,7 @@ void Crew::sweep() {
   remove_shm_files(members_, since_ns_);
 }
 
-void Crew::read_messages(Pe& pe) {
+void ProcessGroup::read_messages(Pe& pe) {
   pe.control.pump();
   while (auto frame = pe.control.pop()) {
     if (frame->kind == local::hello)
@@ -186,7 +186,7 @@ void Crew::read_messages(Pe& pe) {
   }
 }
 
-void Crew::read_output(const Pe& pe, UniqueFd& from, int fd) {
+void ProcessGroup::read_output(const Pe& pe, UniqueFd& from, int fd) {
   char buffer[1 << 16];
   const ssize_t n = read(from.get(), buffer, sizeof buffer);
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;

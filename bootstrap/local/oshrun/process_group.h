@@ -11,9 +11,9 @@
 namespace railshmem::oshrun {
 
 /// What happens to PEs, by their numbers in the job.
-class CrewEvents {
+class ProcessGroupEvents {
  public:
-  virtual ~CrewEvents() = default;
+  virtual ~ProcessGroupEvents() = default;
   virtual void on_message(int pe, Frame frame) = 0;
   /// What a PE wrote to `fd` (STDOUT_FILENO or STDERR_FILENO), where that is captured; nothing at its end.
   virtual void on_output(int pe, int fd, std::string_view bytes) = 0;
@@ -28,9 +28,9 @@ struct CannotStart : Error {
   int status;
 };
 
-class Crew {
+class ProcessGroup {
  public:
-  Crew(CrewOrder order, CrewEvents& events);
+  ProcessGroup(ProcessGroupOrder order, ProcessGroupEvents& events);
 
   /// Throws CannotStart; the PEs started before run then.
   void start();
@@ -70,8 +70,8 @@ class Crew {
   void read_messages(Pe& pe);
   void read_output(const Pe& pe, UniqueFd& from, int fd);
 
-  CrewOrder order_;
-  CrewEvents& events_;
+  ProcessGroupOrder order_;
+  ProcessGroupEvents& events_;
   const uint64_t since_ns_;  ///< by shm_file_time_ns(): the PEs start later
   Descriptors descriptors_;
   Orphans orphans_;

@@ -2,15 +2,15 @@
 // PE 0's list of who has come.
 #pragma once
 
-#include "bootstrap/tcp/lobby.h"
 #include "bootstrap/tcp/meeting.h"
+#include "bootstrap/tcp/pending_connections.h"
 
 namespace railshmem::tcp {
 
-class Enrolment {
+class Rendezvous {
  public:
   /// The meeting must live as long.
-  Enrolment(const Meeting& meeting, std::vector<UniqueFd> doors);
+  Rendezvous(const Meeting& meeting, std::vector<UniqueFd> listeners);
   /// Waits for everyone; throws Error, after telling those who are there, when somebody is missing. Where a secret says
   /// that it is a PE who errs (a rank that is there already), that is an error at once; without one it may be a
   /// stranger, who is turned away.
@@ -21,7 +21,7 @@ class Enrolment {
   /// One turn of wait_for_all().
   void step(int timeout_ms);
   std::vector<int> missing() const;
-  Lobby& lobby() noexcept { return lobby_; }
+  PendingConnections& pending() noexcept { return pending_; }
 
  private:
   struct Member {
@@ -48,7 +48,7 @@ class Enrolment {
   [[noreturn]] void refuse_all(const std::string& why);
 
   const Meeting& meeting_;
-  Lobby lobby_;
+  PendingConnections pending_;
   std::vector<Member> members_;  ///< by PE; PE 0 is this process
   std::vector<Guest> guests_;    ///< the oldest first
   std::string turned_away_;      ///< the last one that looked like a PE, and why

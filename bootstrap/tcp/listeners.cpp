@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bootstrap/tcp/doors.h"
+#include "bootstrap/tcp/listeners.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -24,33 +24,33 @@ std::vector<Address> each_once(const std::vector<Address>& addresses) {
 
 }  // namespace
 
-std::vector<UniqueFd> open_doors(const std::vector<Address>& wanted, int port) {
+std::vector<UniqueFd> open_listeners(const std::vector<Address>& wanted, int port) {
   const std::vector<Address> addresses = each_once(wanted);
-  std::vector<UniqueFd> doors;
+  std::vector<UniqueFd> listeners;
   constexpr int kTries = 16;  // a port that is free at the first address may be taken at the second
   for (int attempt = 0; attempt < (port == 0 ? kTries : 1); ++attempt) {
     int common = port;
     for (const Address& address : addresses) {
-      UniqueFd door = listen_on(address.with_port(common));
-      if (!door) break;
-      common = local_address(door.get()).port();
-      doors.push_back(std::move(door));
+      UniqueFd listener = listen_on(address.with_port(common));
+      if (!listener) break;
+      common = local_address(listener.get()).port();
+      listeners.push_back(std::move(listener));
     }
-    if (doors.size() == addresses.size()) break;
+    if (listeners.size() == addresses.size()) break;
     const int why = errno;
-    doors.clear();
+    listeners.clear();
     errno = why;
   }
-  return doors;
+  return listeners;
 }
 
-std::vector<UniqueFd> open_doors_everywhere(int port) {
-  std::vector<UniqueFd> doors = open_doors({any_address(AF_INET6, 0)}, port);  // takes IPv4 as well
-  if (doors.empty() && errno != EADDRINUSE) doors = open_doors({any_address(AF_INET, 0)}, port);
-  return doors;
+std::vector<UniqueFd> open_listeners_everywhere(int port) {
+  std::vector<UniqueFd> listeners = open_listeners({any_address(AF_INET6, 0)}, port);  // takes IPv4 as well
+  if (listeners.empty() && errno != EADDRINUSE) listeners = open_listeners({any_address(AF_INET, 0)}, port);
+  return listeners;
 }
 
-DoorPlan plan_doors(const Meeting& meeting) {
+ListenerPlan plan_listeners(const Meeting& meeting) {
   std::vector<Address> own = meeting.addresses;
   std::erase_if(own, [](const Address& a) { return !is_own(a); });
   if (meeting.reachability == Reachability::this_host) return {own.empty() ? meeting.addresses : own};

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "bootstrap/tcp/greeting.h"
-#include "bootstrap/tcp/lobby.h"
+#include "bootstrap/tcp/pending_connections.h"
 #include "bootstrap/tcp/random_bytes.h"
 #include "bootstrap/tcp/socket.h"
 
@@ -20,16 +20,16 @@ namespace {
 const Secret kSecret("correct horse battery staple");
 const Secret kOther("correct horse battery stable");
 
-/// A lobby on this host, and what goes on in it while the test talks.
+/// Pending connections on this host, and what happens to them while the test talks.
 struct Host {
   explicit Host(const Secret& known) : secret(known) {
-    doors.push_back(listen_on(resolve("127.0.0.1", 0, "test").front()));
-    address = local_address(doors.front().get());
-    lobby = std::make_unique<Lobby>(std::move(doors), enroll, secret);
+    listeners.push_back(listen_on(resolve("127.0.0.1", 0, "test").front()));
+    address = local_address(listeners.front().get());
+    pending = std::make_unique<PendingConnections>(std::move(listeners), join, secret);
   }
   Stream connect() const { return Stream(connect_to(address, Deadline(5))); }
   void look() {
-    for (Arrival& arrival : lobby->look()) {
+    for (Arrival& arrival : pending->look()) {
       arrival.stream.push(noticed, arrival.proof);
       arrival.stream.pump();
       arrivals.push_back(std::move(arrival));
@@ -49,9 +49,9 @@ struct Host {
   }
 
   const Secret& secret;
-  std::vector<UniqueFd> doors;
+  std::vector<UniqueFd> listeners;
   Address address{};
-  std::unique_ptr<Lobby> lobby;
+  std::unique_ptr<PendingConnections> pending;
   std::vector<Arrival> arrivals;
 };
 
@@ -63,7 +63,7 @@ Reception introduce_to(Host& host, const Secret& secret, int port_error = 0) {
   Reception reception = Reception::silence;
   std::jthread caller([&] {
     Stream stream = host.connect();
-    reception = introduce(stream, host.address.port() + port_error, enroll, some_claim(), secret, Deadline(10));
+    reception = introduce(stream, host.address.port() + port_error, join, some_claim(), secret, Deadline(10));
     stream.close();
   });
   for (int i = 0; i < 200; ++i) {
@@ -94,9 +94,9 @@ TEST(TcpSecret, AProofOfAnotherPortIsNone) {
 
 struct Words {
   Nonce nonce = random_bytes<Nonce>();
-  Frame greeting() const { return {enroll, Packer().add(nonce).add(Want::proof).add_bytes(some_claim()).take()}; }
+  Frame greeting() const { return {join, Packer().add(nonce).add(Want::proof).add_bytes(some_claim()).take()}; }
   Digest proof(Host& host, const Frame& asked, End end = End::caller) const {
-    Encounter encounter{enroll, static_cast<uint16_t>(host.address.port()), nonce, {}, some_claim()};
+    Encounter encounter{join, static_cast<uint16_t>(host.address.port()), nonce, {}, some_claim()};
     encounter.listener = Unpacker(asked.payload).get<Nonce>();
     return kSecret.proof(end, encounter);
   }
@@ -106,7 +106,7 @@ TEST(TcpSecret, AReplayedAnswerIsDenied) {
   Host host(kSecret);
   const Words words;
   Stream first = host.connect();
-  first.push(enroll, words.greeting().payload);
+  first.push(join, words.greeting().payload);
   const auto asked = host.answer_to(first);
   ASSERT_TRUE(asked && asked->kind == challenge);
   const Digest answer = words.proof(host, *asked);
@@ -116,7 +116,7 @@ TEST(TcpSecret, AReplayedAnswerIsDenied) {
   ASSERT_EQ(host.arrivals.size(), 1u);
   // Every byte that was said, once more.
   Stream second = host.connect();
-  second.push(enroll, words.greeting().payload);
+  second.push(join, words.greeting().payload);
   second.push(proof, Packer().add(answer).take());
   const auto asked_again = host.answer_to(second);
   ASSERT_TRUE(asked_again && asked_again->kind == challenge);
@@ -130,7 +130,7 @@ TEST(TcpSecret, TheListenersOwnProofIsNoAnswer) {
   Host host(kSecret);
   const Words words;
   Stream stream = host.connect();
-  stream.push(enroll, words.greeting().payload);
+  stream.push(join, words.greeting().payload);
   const auto asked = host.answer_to(stream);
   ASSERT_TRUE(asked && asked->kind == challenge);
   stream.push(proof, Packer().add(words.proof(host, *asked, End::listener)).take());
@@ -167,7 +167,7 @@ TEST(TcpSecret, AFileMustBeItsOwnersAlone) {
   EXPECT_NE(complaint().find("cannot be opened"), std::string::npos) << complaint();
 }
 
-TEST(TcpLobby, NineHundredSilentOnesKeepNobodyOut) {
+TEST(TcpPendingConnections, NineHundredSilentOnesKeepNobodyOut) {
   rlimit files{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &files), 0);
   files.rlim_cur = std::min<rlim_t>(files.rlim_max, 4096);  // they are ours as well as the host's
@@ -180,26 +180,26 @@ TEST(TcpLobby, NineHundredSilentOnesKeepNobodyOut) {
     if (i % 50 == 0) host.look();
   }
   for (int i = 0; i < 10; ++i) host.look();
-  EXPECT_LE(host.lobby->strangers(), host.lobby->capacity());
-  EXPECT_LE(host.lobby->capacity(), 256u);
+  EXPECT_LE(host.pending->strangers(), host.pending->capacity());
+  EXPECT_LE(host.pending->capacity(), 256u);
   EXPECT_EQ(introduce_to(host, kSecret), Reception::welcome);
 }
 
-TEST(TcpLobby, TheSilentLeaveAfterSeconds) {
+TEST(TcpPendingConnections, TheSilentLeaveAfterSeconds) {
   Host host(kSecret);
   Stream silent = host.connect();
-  for (int i = 0; i < 100 && host.lobby->strangers() == 0; ++i) host.look();
-  ASSERT_EQ(host.lobby->strangers(), 1u);
+  for (int i = 0; i < 100 && host.pending->strangers() == 0; ++i) host.look();
+  ASSERT_EQ(host.pending->strangers(), 1u);
   const uint64_t began = now_ns();
-  while (host.lobby->strangers() > 0 && now_ns() - began < 20'000'000'000) {
+  while (host.pending->strangers() > 0 && now_ns() - began < 20'000'000'000) {
     host.look();
     usleep(100'000);
   }
-  EXPECT_EQ(host.lobby->strangers(), 0u);
+  EXPECT_EQ(host.pending->strangers(), 0u);
   EXPECT_GE(now_ns() - began, 4'000'000'000u);
 }
 
-TEST(TcpLobby, MessagesOfStrangersAreFew) {
+TEST(TcpPendingConnections, MessagesOfStrangersAreFew) {
   const Secret none;
   Host host(none);
   testing::internal::CaptureStderr();
@@ -208,7 +208,7 @@ TEST(TcpLobby, MessagesOfStrangersAreFew) {
     stranger.push(seat, Bytes(20));
     EXPECT_FALSE(host.answer_to(stranger).has_value());
   }
-  host.lobby.reset();
+  host.pending.reset();
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 2) << said;
   EXPECT_NE(said.find("a connection from 127.0.0.1:"), std::string::npos) << said;
