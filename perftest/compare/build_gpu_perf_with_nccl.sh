@@ -13,30 +13,18 @@ if [ $# -lt 1 ] || [ $# -gt 2 ]; then
 fi
 output=$1
 here=$(cd "$(dirname "$0")" && pwd)
-nccl=${2:-$("$here/../../scripts/find_nccl.sh")}
 nvcc=${NVCC:-nvcc}
-for needed in include/nccl.h lib/libnccl.so.2; do
-  if [ ! -e "$nccl/$needed" ]; then
-    echo "build_gpu_perf_with_nccl.sh: no $needed in $nccl" >&2
-    exit 1
-  fi
-done
-nccl=$(cd "$nccl" && pwd)
-mkdir -p "$(dirname "$output")"
-output=$(cd "$(dirname "$output")" && pwd)/$(basename "$output")
-cd "$here/../.."
-
-objects=${OBJECTS:-$output.objects}
-mkdir -p "$objects"
 # shellcheck source=perftest/compare/gpu_perf_objects.sh
-. perftest/compare/gpu_perf_objects.sh
+. "$here/gpu_perf_objects.sh"
+library=${2:-$("$here/../../scripts/find_nccl.sh")}
+begin include/nccl.h lib/libnccl.so.2
 compile_plain
 architecture=${ARCH:-sm_90}
 for source in perftest/device/context.cu perftest/device/run.cu perftest/device/job_nccl.cu perftest/device/coll/*.cu; do
   case $source in
     */library_railshmem.cu | */floor_puts.cu | */floor_exchange.cu) ;; # ours, and a floor that needs mapped memory
-    *) compile "$source" "$nvcc" "-arch=$architecture" -O3 -isystem "$nccl/include" -Xcompiler=-Wall,-Wextra ;;
+    *) compile "$source" "$nvcc" "-arch=$architecture" -O3 -isystem "$library/include" -Xcompiler=-Wall,-Wextra ;;
   esac
 done
-"$nvcc" "-arch=$architecture" "$objects"/*.o -o "$output" -L"$nccl/lib" -l:libnccl.so.2 -ldl \
-  -Xlinker -rpath -Xlinker "$nccl/lib"
+"$nvcc" "-arch=$architecture" "$objects"/*.o -o "$output" -L"$library/lib" -l:libnccl.so.2 -ldl \
+  -Xlinker -rpath -Xlinker "$library/lib"

@@ -8,36 +8,24 @@
 # default OUTPUT.objects).
 set -eu
 if [ $# -lt 1 ] || [ $# -gt 2 ]; then
-  sed -n '3,9p' "$0" >&2
+  sed -n '3,8p' "$0" >&2
   exit 2
 fi
 output=$1
 here=$(cd "$(dirname "$0")" && pwd)
-nvshmem=${2:-$("$here/../../scripts/find_nvshmem.sh")}
 nvcc=${NVCC:-nvcc}
-for needed in include/nvshmem.h lib/libnvshmem_device.a lib/libnvshmem_host.so.3; do
-  if [ ! -e "$nvshmem/$needed" ]; then
-    echo "build_gpu_perf_with_nvshmem.sh: no $needed in $nvshmem" >&2
-    exit 1
-  fi
-done
-nvshmem=$(cd "$nvshmem" && pwd)
-mkdir -p "$(dirname "$output")"
-output=$(cd "$(dirname "$output")" && pwd)/$(basename "$output")
-cd "$here/../.."
-
-objects=${OBJECTS:-$output.objects}
-mkdir -p "$objects"
 # shellcheck source=perftest/compare/gpu_perf_objects.sh
-. perftest/compare/gpu_perf_objects.sh
+. "$here/gpu_perf_objects.sh"
+library=${2:-$("$here/../../scripts/find_nvshmem.sh")}
+begin include/nvshmem.h lib/libnvshmem_device.a lib/libnvshmem_host.so.3
 compile_plain
 architecture=${ARCH:-sm_90}
 for source in perftest/device/*.cu; do
   case $source in
     */job_railshmem.cu | */job_nccl.cu | */ring.cu) ;; # those of other libraries, and ours alone
     *) compile "$source" "$nvcc" "-arch=$architecture" -O3 -rdc=true -DRAILSHMEM_PERF_NVSHMEM \
-      -isystem "$nvshmem/include" -Xcompiler=-Wall,-Wextra ;;
+      -isystem "$library/include" -Xcompiler=-Wall,-Wextra ;;
   esac
 done
-"$nvcc" "-arch=$architecture" -rdc=true "$objects"/*.o -o "$output" -L"$nvshmem/lib" -lnvshmem_device \
-  -l:libnvshmem_host.so.3 -Xlinker -rpath -Xlinker "$nvshmem/lib"
+"$nvcc" "-arch=$architecture" -rdc=true "$objects"/*.o -o "$output" -L"$library/lib" -lnvshmem_device \
+  -l:libnvshmem_host.so.3 -Xlinker -rpath -Xlinker "$library/lib"

@@ -1,9 +1,26 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Sourced by build_gpu_perf_with_*.sh: how the sources of shmem_gpu_perf become objects of a build against another
-# library. Uses the variables objects (their folder), CXX and ARCH; the current folder is the root.
+# Sourced by build_gpu_perf_with_*.sh: what a build of shmem_gpu_perf against another library begins with, and how its
+# sources become objects.
 
-# shellcheck disable=SC2154 # the sourcing script sets objects
+# begin FILE...: each FILE must be in the folder $library. Makes the folder of objects, and goes to the root. Makes the
+# paths in library and output absolute.
+# shellcheck disable=SC2154 # the sourcing script sets here, library and output
+begin() {
+  for needed; do
+    if [ ! -e "$library/$needed" ]; then
+      echo "${0##*/}: no $needed in $library" >&2
+      exit 1
+    fi
+  done
+  library=$(cd "$library" && pwd)
+  mkdir -p "$(dirname "$output")"
+  output=$(cd "$(dirname "$output")" && pwd)/$(basename "$output")
+  cd "$here/../.." || exit
+  objects=${OBJECTS:-$output.objects}
+  mkdir -p "$objects"
+}
+
 # compile SOURCE COMMAND...: objects first, so that a change of one file recompiles one file.
 compile() {
   source=$1
