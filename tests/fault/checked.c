@@ -231,10 +231,13 @@ static const struct {
     {"put_to_itself_past_end", put_to_itself_past_end},
 };
 
+/// Each PE is the root twice. One round over a network takes 100 ms, and ten times that where PEs wait for a CPU.
+static const int kRounds = 6;
+
 /// A little of everything, without a mistake: the checks must keep quiet.
 static int no_mistake(void) {
   static long work[SHMEM_REDUCE_MIN_WRKDATA_SIZE + 10];
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < kRounds; ++round) {
     long* block = shmem_calloc(kWords, sizeof(long));
     shmem_long_put(block, more, kWords, (me + 1) % npes);
     shmem_long_get(more, words, kWords, (me + 1) % npes);
