@@ -24,7 +24,8 @@ Watch::Watch(std::vector<int> pes, double timeout_s) : pes_(std::move(pes)), tim
   marks_ = static_cast<uint64_t*>(memory);
   std::fill_n(marks_, std::max<size_t>(1, pes_.size()), 0);
   if (timeout_s_ > 0 && !pes_.empty())
-    thread_ = start_thread("the watch over peers of overlapped products", [this] { look(); });
+    thread_ =
+        start_thread({"railshmem-gemm", "the watch over peers of overlapped products"}, log_pe(), [this] { look(); });
 }
 
 Watch::~Watch() {

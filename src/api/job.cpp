@@ -285,7 +285,8 @@ void finish() {
 }
 
 void finish_failed(int status) {
-  auto watch = start_thread<std::jthread>("the watch over the others' end", leave_if_alone, status);
+  auto watch = start_thread<std::jthread>({"railshmem-exit", "the watch over the others' end"}, log_pe(),
+                                          [status](const std::stop_token& stop) { leave_if_alone(stop, status); });
   // What follows the others' coming takes as long as it takes.
   if (Process& p = process(); p.world && !t_world)
     p.world->when_all_finish([&watch] {

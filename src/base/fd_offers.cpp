@@ -14,7 +14,6 @@
 #include "src/base/error.h"
 #include "src/base/host_socket.h"
 #include "src/base/log.h"
-#include "src/base/signal_actions.h"
 #include "src/base/thread.h"
 
 namespace railshmem {
@@ -63,13 +62,12 @@ void FdOffers::start() {
   PrivateSocket socket = listen_privately();
   if (!socket.listener) return;
   listener_ = std::move(socket.listener);
-  thread_ = start_thread("the thread that offers descriptors to other PEs", [this] { serve(); });
-  pthread_setname_np(thread_.native_handle(), "railshmem-fds");
+  thread_ =
+      start_thread({"railshmem-fds", "the thread that offers descriptors to other PEs"}, log_pe(), [this] { serve(); });
   name_ = socket.name;
 }
 
 void FdOffers::serve() noexcept {
-  block_signals();
   for (;;) {
     std::array<pollfd, 2> waits{{{listener_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}}};
     if (poll(waits.data(), waits.size(), -1) < 0) {

@@ -14,6 +14,7 @@
 
 #include "src/base/log.h"
 #include "src/base/signal_actions.h"
+#include "src/base/thread.h"
 
 namespace railshmem {
 namespace {
@@ -34,7 +35,6 @@ std::atomic<decltype(EndHooks::telling_kills)> g_telling_kills{nullptr};
 std::atomic<decltype(EndHooks::tidy)> g_tidy{nullptr};
 std::atomic<bool> g_ending{false};
 thread_local bool t_ending = false;
-thread_local bool t_library_thread = false;
 
 /// Read by a signal handler and by whoever comes to the last exit handler.
 std::atomic<int> g_status{kAbortStatus};
@@ -90,7 +90,7 @@ void tidy(EndHooks::Cause cause) noexcept {
 }
 
 void* flush(void*) {
-  block_signals();
+  pthread_setname_np(pthread_self(), "railshmem-end");
   std::fflush(nullptr);
   return nullptr;
 }
@@ -109,7 +109,12 @@ void flush_output(int seconds, void* (*by)(void*) = flush) noexcept {
   clock_gettime(CLOCK_MONOTONIC, &until);
   until.tv_sec += seconds;
   pthread_t thread{};
-  if (pthread_create(&thread, nullptr, by, nullptr) != 0) {
+  int refused = 0;
+  {
+    const SignalsLeftToProgram in_new_thread;
+    refused = pthread_create(&thread, nullptr, by, nullptr);
+  }
+  if (refused != 0) {
     if (t_ending) std::fflush(nullptr);  // under the deadline of the end
     return;
   }
@@ -175,12 +180,6 @@ void set_end_hooks(const EndHooks& hooks) noexcept {
   g_tell.store(hooks.tell, std::memory_order_release);
 }
 
-void enter_library_thread(const char* name, int pe) noexcept {
-  t_library_thread = true;
-  pthread_setname_np(pthread_self(), name);
-  set_log_pe(pe);
-}
-
 void claim_the_end() noexcept {
   // relaxed: nothing is handed over.
   if (!t_ending && g_ending.exchange(true, std::memory_order_relaxed))
@@ -215,10 +214,10 @@ void end_with_error(const char* why) noexcept {
 }
 
 void end_as_told(const JobEnd& told) noexcept {
-  if (t_library_thread) wait_for_program();
+  if (is_library_thread()) wait_for_program();
   begin(told.status);
   if (!told.message.empty()) log_error("%s", told.message.c_str());
-  if (!told.wanted || t_library_thread) end_by_flush(told.status, told.message.c_str(), EndHooks::Cause::told);
+  if (!told.wanted || is_library_thread()) end_by_flush(told.status, told.message.c_str(), EndHooks::Cause::told);
   // Other threads of the program run on while its static objects are destroyed. What they then do wrong does not change
   // the status.
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) handle(signal, leave_now);

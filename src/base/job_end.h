@@ -30,10 +30,6 @@ struct EndHooks {
 /// One per process, the last one set wins.
 void set_end_hooks(const EndHooks& hooks) noexcept;
 
-/// Marks the calling thread as one of the library's own and names it. Such a thread never runs the program's exit
-/// handlers.
-void enter_library_thread(const char* name, int pe) noexcept;
-
 /// Lets the first thread pass that ends the job, and that one again. Others wait for its end, which may take a while.
 void claim_the_end() noexcept;
 /// Whether some thread has passed claim_the_end(), and whether it was this one.

@@ -14,7 +14,6 @@
 #include "src/base/error.h"
 #include "src/base/host_socket.h"
 #include "src/base/log.h"
-#include "src/base/signal_actions.h"
 #include "src/base/thread.h"
 
 namespace railshmem {
@@ -37,12 +36,7 @@ Mailbox::Mailbox(MailWork work, const char* name) : work_(std::move(work)) {
     socket.name.copy(address_.socket.data(), address_.socket.size() - 1);
     address_.key = unguessable();
   }
-  const int pe = log_pe();
-  thread_ = start_thread("the thread of the mailbox", [this, pe] {
-    set_log_pe(pe);
-    serve();
-  });
-  pthread_setname_np(thread_.native_handle(), name);
+  thread_ = start_thread({name, "the thread of the mailbox"}, log_pe(), [this] { serve(); });
 }
 
 Mailbox::~Mailbox() {
@@ -55,7 +49,6 @@ void Mailbox::wake() noexcept {
 }
 
 void Mailbox::serve() noexcept {
-  block_signals();
   bool begun = !work_.begin;
   for (;;) {
     std::array<pollfd, 3> waits{{{stop_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}}};

@@ -17,10 +17,17 @@ KeptSignalActions::~KeptSignalActions() {
   }
 }
 
-void block_signals() noexcept {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, nullptr);
+SignalsLeftToProgram::SignalsLeftToProgram() noexcept {
+  sigset_t left;
+  sigfillset(&left);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF})
+    sigdelset(&left, signal);
+  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) sigdelset(&left, signal);
+  pthread_sigmask(SIG_BLOCK, &left, &before_);
+}
+
+SignalsLeftToProgram::~SignalsLeftToProgram() {
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 }  // namespace railshmem

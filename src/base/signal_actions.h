@@ -22,7 +22,18 @@ class KeptSignalActions {
   std::array<struct sigaction, kSignals> before_{};
 };
 
-/// Blocks every signal in the calling thread, which is one of the library's own.
-void block_signals() noexcept;
+/// A thread that is started in this scope takes no signal that is sent to the process: those are for the program's
+/// threads, which may wait for them (sigwait). It still takes faults, profiling signals and real-time signals, which
+/// are sent to one thread.
+class SignalsLeftToProgram {
+ public:
+  SignalsLeftToProgram() noexcept;
+  SignalsLeftToProgram(const SignalsLeftToProgram&) = delete;
+  SignalsLeftToProgram& operator=(const SignalsLeftToProgram&) = delete;
+  ~SignalsLeftToProgram();
+
+ private:
+  sigset_t before_;
+};
 
 }  // namespace railshmem

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "src/base/error.h"
-#include "src/base/job_end.h"
 #include "src/base/log.h"
 #include "src/base/pe_list.h"
 #include "src/base/thread.h"
@@ -95,7 +94,7 @@ KernelWatch::KernelWatch(KernelChannels& channels, int pe, int npes, Death death
       pe_(pe),
       npes_(npes),
       death_(std::move(death)),
-      thread_(start_thread("the watch over kernels", [this] { run(); })) {}
+      thread_(start_thread({"railshmem-gpu", "the watch over kernels"}, pe, [this] { run(); })) {}
 
 KernelWatch::~KernelWatch() {
   {
@@ -107,7 +106,6 @@ KernelWatch::~KernelWatch() {
 }
 
 void KernelWatch::run() noexcept {
-  enter_library_thread("railshmem-gpu", pe_);
   std::unique_lock held(mutex_);
   while (!wake_.wait_for(held, kPeriod, [this] { return stop_; })) look();
   look();  // what failed last is told as well

@@ -7,7 +7,6 @@
 #include <string>
 #include <thread>
 
-#include "src/base/job_end.h"
 #include "src/base/thread.h"
 #include "src/observe/observer.h"
 #include "src/proxy/errands.h"
@@ -35,8 +34,7 @@ class ProxyThread {
   /// `name`: 15 letters at most. `track`: a literal, for observers. `sleeper` is what the thread sleeps in.
   ProxyThread(const std::string& name, const char* track, Sleeper& sleeper, const LoopConfig& config,
               std::function<void()> run)
-      : sleeper_(sleeper), thread_(start_thread("a proxy thread", [=, pe = config.pe, observer = config.observer] {
-          enter_library_thread(name.c_str(), pe);
+      : sleeper_(sleeper), thread_(start_thread({name, "a proxy thread"}, config.pe, [=, observer = config.observer] {
           if (observer) observer->name_thread(track);
           run();
         })) {}

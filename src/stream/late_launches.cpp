@@ -7,7 +7,6 @@
 #include <new>
 
 #include "include/shmem/detail/portable.h"
-#include "src/base/job_end.h"
 #include "src/base/log.h"
 #include "src/base/thread.h"
 
@@ -29,7 +28,7 @@ LateLaunches::LateLaunches(const cuda::DeviceContext& gpu, int pe)
     : pe_(pe),
       page_(new_page()),
       pinned_(gpu, {page_.get(), kPageBytes}),
-      thread_(start_thread("the watch over late launches", [this] { run(); })) {}
+      thread_(start_thread({"railshmem-late", "the watch over late launches"}, pe, [this] { run(); })) {}
 
 LateLaunches::~LateLaunches() {
   stop_.store(true, std::memory_order_relaxed);
@@ -37,7 +36,6 @@ LateLaunches::~LateLaunches() {
 }
 
 void LateLaunches::run() noexcept {
-  enter_library_thread("railshmem-late", pe_);
   const auto* const record = reinterpret_cast<const FaultRecord*>(page_.get());
   for (; !stop_.load(std::memory_order_relaxed); nanosleep(&kPeriod, nullptr)) {
     // acquire: pairs with the release in record_fault().

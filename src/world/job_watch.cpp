@@ -10,7 +10,6 @@
 
 #include "src/base/error.h"
 #include "src/base/log.h"
-#include "src/base/signal_actions.h"
 #include "src/base/thread.h"
 
 namespace railshmem {
@@ -34,7 +33,7 @@ JobWatch::JobWatch(Bootstrap& bootstrap, Liveness& liveness, double patience_s, 
       survivor_(survivor),
       stop_(UniqueFd(eventfd(0, EFD_CLOEXEC))) {
   check_errno(static_cast<bool>(stop_), "eventfd");
-  thread_ = start_thread("the watch over the job", [this] { run(); });
+  thread_ = start_thread({"railshmem-watch", "the watch over the job"}, bootstrap_.pe(), [this] { run(); });
 }
 
 JobWatch::~JobWatch() {
@@ -43,8 +42,6 @@ JobWatch::~JobWatch() {
 }
 
 void JobWatch::run() noexcept {
-  enter_library_thread("railshmem-watch", bootstrap_.pe());
-  block_signals();
   using Clock = std::chrono::steady_clock;
   const std::chrono::duration<double> patience(patience_s_);
   double period = survivor_ ? kSurvivorsPeriod : kLongestPeriod;

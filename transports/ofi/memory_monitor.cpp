@@ -5,7 +5,6 @@
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -82,17 +81,7 @@ std::unique_ptr<MemoryMonitor> MemoryMonitor::make(std::string& why) {
 }
 
 MemoryMonitor::MemoryMonitor(UniqueFd faults, UniqueFd stop) : faults_(std::move(faults)), stop_(std::move(stop)) {
-  sigset_t all;  // signals are for the program's threads
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    thread_ = start_thread("the memory monitor", [this] { run(); });
-  } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = start_thread({"railshmem-pages", "the memory monitor"}, log_pe(), [this] { run(); });
 }
 
 MemoryMonitor::~MemoryMonitor() {
@@ -129,7 +118,6 @@ void MemoryMonitor::unwatch(const PageRange& pages) noexcept {
 }
 
 void MemoryMonitor::run() noexcept {
-  pthread_setname_np(pthread_self(), "railshmem-pages");
   pollfd fds[] = {{faults_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
   while (true) {
     if (poll(fds, 2, -1) < 0) {

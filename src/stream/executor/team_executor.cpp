@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "src/base/cpu.h"
-#include "src/base/job_end.h"
 #include "src/base/log.h"
 #include "src/base/thread.h"
 #include "src/base/yield.h"
@@ -14,7 +13,8 @@
 namespace railshmem {
 
 TeamExecutor::TeamExecutor(Config config)
-    : config_(std::move(config)), thread_(start_thread("a team's executor of collectives", [this] { run(); })) {}
+    : config_(std::move(config)),
+      thread_(start_thread({"railshmem-coll", "a team's executor of collectives"}, config_.pe, [this] { run(); })) {}
 
 TeamExecutor::~TeamExecutor() {
   stop_.store(true, std::memory_order_relaxed);
@@ -28,7 +28,6 @@ void TeamExecutor::leave(const char* why) noexcept {
 }
 
 void TeamExecutor::run() noexcept {
-  enter_library_thread("railshmem-coll", config_.pe);
   if (config_.begin) config_.begin();
   begun_.store(true, std::memory_order_release);  // release: pairs with leave()
   uint64_t idle_since = now_ns();

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "src/base/cpu.h"
-#include "src/base/job_end.h"
 #include "src/base/log.h"
 #include "src/base/thread.h"
 #include "src/base/yield.h"
@@ -24,7 +23,7 @@ constexpr uint64_t kHelpNs = 2'000'000;
 TransferExecutor::TransferExecutor(Config config)
     : config_(std::move(config)), calls_(config_.nwords), runs_(config_.contexts.size()) {
   for (size_t i = 0; i < runs_.size(); ++i) runs_[i].context.net = config_.contexts[i];
-  thread_ = start_thread("the executor of puts and gets", [this] { run(); });
+  thread_ = start_thread({"railshmem-puts", "the executor of puts and gets"}, config_.pe, [this] { run(); });
 }
 
 TransferExecutor::~TransferExecutor() {
@@ -39,7 +38,6 @@ void TransferExecutor::leave(const char* why) noexcept {
 }
 
 void TransferExecutor::run() noexcept {
-  enter_library_thread("railshmem-puts", config_.pe);
   if (config_.begin) config_.begin();
   uint64_t idle_since = now_ns();
   while (!stop_.load(std::memory_order_relaxed) || under_way_ > 0) {

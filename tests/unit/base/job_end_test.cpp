@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/base/job_end.h"
+#include "src/base/thread.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -100,7 +101,7 @@ TEST_F(JobEndTest, AThreadOfTheLibraryLeavesExitHandlersToTheProgram) {
   const auto told = [] {
     std::atexit([] { print_line("handled"); });
     std::thread([] {
-      enter_library_thread("listener", 0);
+      enter_library_thread(0);
       end_as_told({4, true, ""});
     }).detach();
     usleep(50'000);
@@ -115,7 +116,7 @@ TEST_F(JobEndTest, AThreadOfTheLibraryFlushesBesideAProgramThatComputes) {
     std::setvbuf(stderr, nullptr, _IOFBF, BUFSIZ);
     print_line("printed before");
     std::thread([] {
-      enter_library_thread("listener", 0);
+      enter_library_thread(0);
       end_as_told({4, true, ""});
     }).detach();
     for (;;) pause();
