@@ -14,6 +14,15 @@ import sys
 WORDS = {
     "courier": "message channel",
     "couriers": "message channels",
+    "letterhead": "header builder",
+    "nudger": "doorbell",
+    "nudge": "doorbell message",
+    "nudges": "doorbell messages",
+    "errand": "task",
+    "errands": "task queue",
+    "parked": "deferred",
+    "sick": "suspect",
+    "calming": "recovering",
     "crew": "process group",
     "lobby": "pending connections",
     "door": "listener",
@@ -23,6 +32,7 @@ WORDS = {
     "enroll": "join",
 }
 PHRASES = {
+    "held write": "coalesced write",
     "is none": "'does not exist', or say what is missing",
     "there are none": "'none exist', or say what is missing",
     "for ever": "forever, or say what ends it",
@@ -34,6 +44,7 @@ PHRASES = {
 
 # (word or phrase, pattern of paths): why the field uses it
 ALLOWED = {
+    ("parked", r"src/globals/thread_park\.cpp"): "a parked thread is a term of the field",
     ("lies", r"tests/flaky/|tests/support/flaky_"): "a counter that does not say the truth",
     ("lies", r"tests/gpu/(multi_gpu/registered_buffers\.cpp|one_gpu/memory/mapping\.cu)"): "changes with the next run on GPUs",
     ("there are none", r"tests/gpu/one_gpu/rma_gpu_test\.cu"): "changes with the next run on GPUs",

@@ -9,7 +9,7 @@
 namespace railshmem {
 
 struct ControlBlock {
-  uint64_t nudge;  ///< offset 0: raised to 0, that is left alone, by messages that only wake a proxy thread
+  uint64_t doorbell;  ///< offset 0: raised to 0, that is left alone, by messages that only wake a proxy thread
   uint64_t pad[7];
   std::byte latest[504];  ///< SHMEM_CHECK: this PE's newest collective call (src/check/collective_call.h)
   uint64_t unused;

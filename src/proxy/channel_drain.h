@@ -8,23 +8,23 @@
 #include "src/base/cpu.h"
 #include "src/base/log.h"
 #include "src/channel/channel.h"
-#include "src/proxy/parked_ops.h"
+#include "src/proxy/deferred_ops.h"
 #include "src/proxy/source/initiator.h"
-#include "src/proxy/source/nudger.h"
+#include "src/proxy/source/peer_doorbell.h"
 
 namespace railshmem {
 
 template <Rail R>
 class ChannelDrain {
  public:
-  /// `nudger` is null where targets need no nudge.
-  ChannelDrain(Channel& channel, Initiator<R>& initiator, int npes, Nudger<R>* nudger = nullptr)
+  /// `peer_doorbell` is null where targets need no doorbell message.
+  ChannelDrain(Channel& channel, Initiator<R>& initiator, int npes, PeerDoorbell<R>* peer_doorbell = nullptr)
       : channel_(channel),
         initiator_(initiator),
-        nudger_(nudger),
+        peer_doorbell_(peer_doorbell),
         context_(initiator.add_context()),
         npes_(npes),
-        parked_(npes) {}
+        deferred_(npes) {}
 
   /// Issues a bounded batch and tells producers what finished. Operations that a fence holds back are put aside. When
   /// an operation finds no room, its command and all later ones stay in the ring, and the pass goes on reaping. An
@@ -32,8 +32,8 @@ class ChannelDrain {
   /// when something moved.
   bool step() noexcept {
     bool moved = false;
-    if (!parked_.empty()) [[unlikely]]
-      moved = parked_.step([this](const ParkedOp& parked) { return issue_parked(parked); });
+    if (!deferred_.empty()) [[unlikely]]
+      moved = deferred_.step([this](const DeferredOp& deferred) { return issue_deferred(deferred); });
     const uint64_t begin = channel_.next();
     const uint64_t end = begin + std::min(kCommandsPerPass, channel_.room());
     stuck_ = false;
@@ -58,7 +58,7 @@ class ChannelDrain {
 
   Channel& channel() noexcept { return channel_; }
   /// Whether something waits here that is not posted yet.
-  bool holds() const noexcept { return stuck_ || !parked_.empty(); }
+  bool holds() const noexcept { return stuck_ || !deferred_.empty(); }
 
  private:
   static constexpr uint64_t kCommandsPerPass = 32;  // more starves reaping, and reaping frees what `again` waits for
@@ -158,9 +158,9 @@ class ChannelDrain {
   /// the ring.
   [[gnu::always_inline]] bool pass_on(const Op& op) noexcept {
     Post posted = Post::behind;
-    if (op.kind == OpKind::get || !parked_.waits_for(op.remote.pe)) [[likely]] {
-      if (nudger_ != nullptr) [[unlikely]]
-        nudger_->nudge(op.remote.pe);
+    if (op.kind == OpKind::get || !deferred_.waits_for(op.remote.pe)) [[likely]] {
+      if (peer_doorbell_ != nullptr) [[unlikely]]
+        peer_doorbell_->ring(op.remote.pe);
       posted = initiator_.issue(op, context_.fences);
     }
     if (posted == Post::ok) [[likely]] {
@@ -191,9 +191,9 @@ class ChannelDrain {
   /// What becomes of an operation that was not accepted. False: its command stays in the ring.
   [[gnu::noinline]] bool settle(const Op& op, Post posted) noexcept {
     if (posted == Post::again && is_late(op.remote.pe)) posted = Post::behind;
-    stuck_ = posted == Post::again || (posted == Post::behind && parked_.full());
+    stuck_ = posted == Post::again || (posted == Post::behind && deferred_.full());
     if (stuck_) return false;
-    if (posted == Post::behind) parked_.add(op, context_.fences);
+    if (posted == Post::behind) deferred_.add(op, context_.fences);
     channel_.pop();
     if (posted == Post::failed) tell_end(op.outcome);
     return true;
@@ -202,7 +202,7 @@ class ChannelDrain {
   /// Whether the command at the ring's head, which was refused now, was refused for long; or one to its PE was, and
   /// still waits.
   bool is_late(int pe) noexcept {
-    if (pe == late_pe_ && parked_.waits_for(pe)) return true;
+    if (pe == late_pe_ && deferred_.waits_for(pe)) return true;
     const uint64_t now = now_ns();
     if (refused_ != channel_.next()) {
       refused_ = channel_.next();
@@ -214,10 +214,10 @@ class ChannelDrain {
   }
 
   /// Issues an operation that was put aside. False: it must wait, or there is no room now.
-  [[gnu::noinline]] bool issue_parked(const ParkedOp& parked) noexcept {
-    if (nudger_ != nullptr) nudger_->nudge(parked.op.remote.pe);
-    const Post posted = initiator_.issue(parked.op, parked.epoch);
-    if (posted == Post::failed) tell_end(parked.op.outcome);
+  [[gnu::noinline]] bool issue_deferred(const DeferredOp& deferred) noexcept {
+    if (peer_doorbell_ != nullptr) peer_doorbell_->ring(deferred.op.remote.pe);
+    const Post posted = initiator_.issue(deferred.op, deferred.epoch);
+    if (posted == Post::failed) tell_end(deferred.op.outcome);
     return posted == Post::ok || posted == Post::failed;
   }
 
@@ -238,13 +238,13 @@ class ChannelDrain {
 
   Channel& channel_;
   Initiator<R>& initiator_;
-  Nudger<R>* const nudger_;
+  PeerDoorbell<R>* const peer_doorbell_;
   NetContext& context_;
   const int npes_;
   bool stuck_ = false;                                      ///< the command at the ring's head finds no room
   uint64_t refused_ = ~uint64_t{0}, refused_since_ns_ = 0;  ///< the last command that found none, and since when
   int late_pe_ = -1;                                        ///< of the last one that was refused for long
-  ParkedOps parked_;
+  DeferredOps deferred_;
 };
 
 }  // namespace railshmem

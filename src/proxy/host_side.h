@@ -15,7 +15,7 @@
 #include "src/proxy/proxy_side.h"
 #include "src/proxy/sleeper.h"
 #include "src/proxy/source/initiator.h"
-#include "src/proxy/source/nudger.h"
+#include "src/proxy/source/peer_doorbell.h"
 
 namespace railshmem {
 
@@ -39,7 +39,7 @@ class HostSide {
         initiator_(rails, initiator),
         proxy_(proxy),
         sleeper_(sleeper),
-        nudger_(initiator_, !proxy.traffic_wakes()) {}
+        peer_doorbell_(initiator_, !proxy.traffic_wakes()) {}
 
   NetContext* make_context() {
     const Entry entry(*this);
@@ -64,7 +64,7 @@ class HostSide {
         !op.is_direct) [[unlikely]]
       op.route = Route::held;
     wait_for_quiets(*op.context);
-    nudger_.nudge(op.remote.pe);
+    peer_doorbell_.ring(op.remote.pe);
     Post posted = initiator_.issue(op, op.context->fences);
     if (posted == Post::again || posted == Post::behind) [[unlikely]]
       posted = insist(op, posted);
@@ -252,7 +252,7 @@ class HostSide {
       const bool signals = op.kind == OpKind::put_signal && at + part.nbytes == op.nbytes;
       if (!signals) part.detail.signal = {SegmentId::heap, config_.spare_word, 0, SignalOp::add};
       if (signals && at > 0) ++op.context->fences;  // behind all of the data
-      nudger_.nudge(op.remote.pe);
+      peer_doorbell_.ring(op.remote.pe);
       const Post posted = initiator_.issue(part, op.context->fences);
       if (posted == Post::again || posted == Post::behind) insist(part, posted);
       if (config_.observer) config_.observer->count(observe::Engine::posted, 1);
@@ -268,7 +268,7 @@ class HostSide {
     const auto accepted = [&] { return posted != Post::again && posted != Post::behind; };
     const auto attempt = [&] {
       refusals += posted == Post::again;
-      nudger_.nudge(op.remote.pe);
+      peer_doorbell_.ring(op.remote.pe);
       posted = initiator_.issue(op, epoch);
       return accepted();
     };
@@ -348,7 +348,7 @@ class HostSide {
   Initiator<R> initiator_;
   ProxySide<R>& proxy_;
   Sleeper& sleeper_;
-  Nudger<R> nudger_;
+  PeerDoorbell<R> peer_doorbell_;
   std::atomic<uint64_t> moves_{0};  ///< polls that moved something, by any thread
   std::atomic<uint64_t> pending_{0};
   std::atomic<bool> urgent_{false};

@@ -27,7 +27,7 @@ class ProxyLoop {
         host_(host),
         sleeper_(sleeper),
         config_(config),
-        base_spin_ns_(proxy.needs_nudges() ? std::max(config.spin_ns, kNudgedSpinNs) : config.spin_ns),
+        base_spin_ns_(proxy.needs_doorbells() ? std::max(config.spin_ns, kDoorbellSpinNs) : config.spin_ns),
         helper_nap_ns_(
             1000 * (config.oversubscribed ? config.tuning.helper_nap_oversubscribed_us : config.tuning.helper_nap_us)),
         pace_(config.kernel_spin_ns, config.kernel_nap_ns, config.oversubscribed),
@@ -42,7 +42,7 @@ class ProxyLoop {
   // 100 ms without work naps grow further, which keeps an idle PE below 1 %.
   static constexpr uint64_t kLongIdleNs = 100000000;
   static constexpr uint64_t kDeepNap = 4;
-  static constexpr uint64_t kNudgedSpinNs = 500000;    // longer than peers' pause between nudges (Nudger)
+  static constexpr uint64_t kDoorbellSpinNs = 500000;  // longer than PeerDoorbell pauses between messages
   static constexpr uint32_t kTurnsPerClock = 64;       // a clock and a yield cost more than a look at an empty queue
   static constexpr uint64_t kSoonNs = 200000;          // a sleep this short was not worth its cost
   static constexpr uint64_t kLongestSpinNs = 2000000;  // sleeping once in 2 ms costs below 1 %

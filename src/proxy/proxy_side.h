@@ -19,7 +19,7 @@
 #include "src/proxy/doze.h"
 #include "src/proxy/peer_service.h"
 #include "src/proxy/source/initiator.h"
-#include "src/proxy/source/nudger.h"
+#include "src/proxy/source/peer_doorbell.h"
 #include "src/proxy/try_lock.h"
 
 namespace railshmem {
@@ -42,10 +42,10 @@ class ProxySide {
 
   /// Adds channels to serve. Called before the proxy thread runs, or inside alone().
   void serve(std::span<Channel* const> channels, Pushers pushers) {
-    Nudger<R>* const nudger = traffic_wakes_ ? nullptr : &nudger_;
+    PeerDoorbell<R>* const peer_doorbell = traffic_wakes_ ? nullptr : &peer_doorbell_;
     auto& drains = pushers == Pushers::kernels ? kernel_drains_ : drains_;
     for (Channel* channel : channels)
-      drains.push_back(std::make_unique<ChannelDrain<R>>(*channel, initiator_, npes_, nudger));
+      drains.push_back(std::make_unique<ChannelDrain<R>>(*channel, initiator_, npes_, peer_doorbell));
     // relaxed: a hint; the drains themselves are guarded by the lock.
     serves_kernels_.store(!kernel_drains_.empty(), std::memory_order_relaxed);
   }
@@ -87,8 +87,8 @@ class ProxySide {
 
   /// True when arriving traffic wakes a first proxy thread that sleeps, here and at peers.
   bool traffic_wakes() const noexcept { return traffic_wakes_; }
-  /// Whether only nudges of peers tell this side early that their traffic comes.
-  bool needs_nudges() const noexcept { return service_.has_value() && !traffic_wakes_; }
+  /// Whether only doorbell messages of peers tell this side early that their traffic comes.
+  bool needs_doorbells() const noexcept { return service_.has_value() && !traffic_wakes_; }
   RailSet<R>& rails() noexcept { return initiator_.rails(); }
   uint64_t helps() const noexcept { return helps_.load(std::memory_order_relaxed); }
   /// Whether kernels have channels here: their commands may come at any time, and nothing wakes the proxy thread then.
@@ -178,7 +178,7 @@ class ProxySide {
   Initiator<R> initiator_;
   std::optional<PeerService<R>> service_;  ///< empty: a further thread's
   const bool traffic_wakes_;
-  Nudger<R> nudger_{initiator_, true};  ///< for the channels
+  PeerDoorbell<R> peer_doorbell_{initiator_, true};  ///< for the channels
   std::vector<std::unique_ptr<ChannelDrain<R>>> drains_;
   std::vector<std::unique_ptr<ChannelDrain<R>>> kernel_drains_;
   std::atomic<bool> serves_kernels_{false};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all proxy threads have: settings, a name, an end, and errands.
+// What all proxy threads have: settings, a name, an end, and tasks.
 #pragma once
 
 #include <atomic>
@@ -9,10 +9,10 @@
 
 #include "src/base/thread.h"
 #include "src/observe/observer.h"
-#include "src/proxy/errands.h"
 #include "src/proxy/kernel_pace.h"
 #include "src/proxy/rails/tuning.h"
 #include "src/proxy/sleeper.h"
+#include "src/proxy/task_queue.h"
 
 namespace railshmem {
 
@@ -49,7 +49,7 @@ class ProxyThread {
 
   /// Runs `task` on the thread and returns at its end; throws what it throws.
   void run_there(const std::function<void()>& task) {
-    errands_.ask(task, [this] { sleeper_.wake(); });
+    tasks_.ask(task, [this] { sleeper_.wake(); });
   }
   /// Once it serves channels of kernels; also ends its sleep.
   void expect_kernels() { run_there(&KernelPace::nap_precisely); }
@@ -57,7 +57,7 @@ class ProxyThread {
   /// On the thread, every turn.
   bool goes_on() noexcept {
     if (stop_.load(std::memory_order_acquire)) return false;
-    errands_.run();
+    tasks_.run();
     return true;
   }
 
@@ -65,7 +65,7 @@ class ProxyThread {
 
  private:
   Sleeper& sleeper_;
-  Errands errands_;
+  TaskQueue tasks_;
   std::atomic<bool> stop_{false};
   std::thread thread_;  // last: it uses everything above
 };

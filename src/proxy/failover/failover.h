@@ -101,7 +101,7 @@ class Failover {
   }
 
   /// Whether peers' news wait for this port. Any thread may ask.
-  bool has_news() const noexcept { return news_ != nullptr && news_->wait_for(desk_.letterhead.port); }
+  bool has_news() const noexcept { return news_ != nullptr && news_->wait_for(desk_.headers.port); }
   /// Acts on peers' news; before anything is posted.
   void hear_news() noexcept {
     if (has_news()) [[unlikely]]
@@ -155,7 +155,7 @@ class Failover {
   };
 
   [[gnu::cold, gnu::noinline]] void act_on_news() noexcept {
-    for (const News& news : news_->take(desk_.letterhead.port)) {
+    for (const News& news : news_->take(desk_.headers.port)) {
       if (desk_.abandoned) continue;
       switch (news.what) {
         case News::What::doubt:
@@ -183,7 +183,7 @@ class Failover {
 
   void learn(const News& news) noexcept {
     try {
-      readdressed(news.pe, keeper_->learn(desk_.letterhead.port, news.pe, news.card));
+      readdressed(news.pe, keeper_->learn(desk_.headers.port, news.pe, news.card));
     } catch (const std::exception& error) {
       log_warn("PE %d opened a rail anew, but this PE cannot use it: %s", news.pe, error.what());
     }
@@ -247,7 +247,7 @@ class Failover {
     if (death == Death::no_link) why = "has no link";
     if (death == Death::no_link_at_peer) why = "has no link at that end";
     const char* const name = desk_.rails[r].name().c_str();
-    if (keeper_ == nullptr || keeper_->outage(desk_.letterhead.port, r))
+    if (keeper_ == nullptr || keeper_->outage(desk_.headers.port, r))
       log_warn("rail %s to PE %d %s; its operations go over the other rails", name, pe, why);
     else
       log_info("rail %s to PE %d %s, too", name, pe, why);
@@ -383,7 +383,7 @@ class Failover {
       die_unreachable(static_cast<size_t>(std::countr_zero(recovery.rails)), recovery.pe);
     recovery.ask_at = now + desk_.tuning.rail_timeout_ns / 4;
     if (usable == 0) return;  // a rail is being opened anew
-    MessageHeader header = desk_.letterhead.bare(MessageKind::inquiry);
+    MessageHeader header = desk_.headers.bare(MessageKind::inquiry);
     header.cell = recovery.number;
     log_debug("PE %d is asked what it has executed", recovery.pe);
     watch_.send_header(desk_.rails.after(recovery.asked++ % desk_.rails.size(), usable), recovery.pe, header);

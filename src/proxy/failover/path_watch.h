@@ -32,7 +32,7 @@ class PathWatch {
   PathWatch(Desk<R>& desk, const RailCards& cards, RailKeeper* keeper)
       : desk_(desk), cards_(cards), keeper_(keeper), period_ns_(desk.tuning.rail_timeout_ns / kLooksPerTimeout) {}
 
-  bool active() const noexcept { return !sick_.empty() || !calming_.empty(); }
+  bool active() const noexcept { return !suspects_.empty() || !recovering_.empty(); }
 
   /// Looks after every path from time to time. Calls `dead(r, pe, death)` for a path that is silent while another one
   /// answers, or whose rail has no link. Takes no path back to a PE for which `held_back(pe)` is true. Calls
@@ -65,16 +65,16 @@ class PathWatch {
       give_up_links(dead);
     look_at_witnesses(now);
     size_t pings = kPingsPerLook;
-    for (size_t i = 0; i < sick_.size();) {
-      if (treat(sick_[i], now, pings, dead, held_back)) {
-        sick_[i] = sick_.back();
-        sick_.pop_back();
+    for (size_t i = 0; i < suspects_.size();) {
+      if (treat(suspects_[i], now, pings, dead, held_back)) {
+        suspects_[i] = suspects_.back();
+        suspects_.pop_back();
       } else {
         ++i;
       }
     }
     if (keeper_ != nullptr && active()) [[unlikely]] {
-      calm_down(now);
+      watch_recovering(now);
       limit_silence(now);
     }
   }
@@ -84,37 +84,37 @@ class PathWatch {
   void lost(size_t r, int pe, uint64_t now, Death why) noexcept {
     const bool opened_anew = why == Death::closing;
     const uint64_t pinged = opened_anew || why == Death::no_link ? 0 : now;
-    std::erase_if(calming_, [&](const Calming& path) { return path.rail == r && path.pe == pe; });
-    for (Sick& sick : sick_)
-      if (sick.rail == r && sick.pe == pe) {
-        sick.dead = true;
-        sick.limited = false;
-        sick.is_old = !opened_anew;
-        sick.moves = paths().at(r, pe).moves;
-        sick.since_ns = now;
-        sick.pinged_ns = pinged;
+    std::erase_if(recovering_, [&](const RecoveringPath& path) { return path.rail == r && path.pe == pe; });
+    for (SuspectPath& suspect : suspects_)
+      if (suspect.rail == r && suspect.pe == pe) {
+        suspect.dead = true;
+        suspect.limited = false;
+        suspect.is_old = !opened_anew;
+        suspect.moves = paths().at(r, pe).moves;
+        suspect.since_ns = now;
+        suspect.pinged_ns = pinged;
         return;
       }
-    sick_.push_back({.rail = r,
-                     .pe = pe,
-                     .dead = true,
-                     .is_old = !opened_anew,
-                     .since_ns = now,
-                     .pinged_ns = pinged,
-                     .moves = paths().at(r, pe).moves});
+    suspects_.push_back({.rail = r,
+                         .pe = pe,
+                         .dead = true,
+                         .is_old = !opened_anew,
+                         .since_ns = now,
+                         .pinged_ns = pinged,
+                         .moves = paths().at(r, pe).moves});
   }
 
   /// Uses no path to `pe`, except that of rail `alive`, until the path has shown that it lives.
   void doubt(int pe, size_t alive, uint64_t now) noexcept {
     const RailMask doubtful = paths().usable(pe) & ~(RailMask{1} << alive);
     for (RailMask rest = doubtful; rest != 0; rest &= rest - 1)
-      suspect(static_cast<size_t>(std::countr_zero(rest)), pe, now);
+      add_suspect(static_cast<size_t>(std::countr_zero(rest)), pe, now);
   }
 
   /// Whether the path is known to be dead, and not only suspected.
   bool is_dead(size_t r, int pe) const noexcept {
-    for (const Sick& sick : sick_)
-      if (sick.rail == r && sick.pe == pe) return sick.dead;
+    for (const SuspectPath& suspect : suspects_)
+      if (suspect.rail == r && suspect.pe == pe) return suspect.dead;
     return false;
   }
   bool has_link(size_t r) const noexcept { return ((without_link_ >> r) & 1) == 0; }
@@ -132,7 +132,7 @@ class PathWatch {
   static constexpr uint64_t kLinkPeriodNs = 20'000'000;  // between looks at the links: little beside a failover
   static constexpr size_t kPingsPerLook = 64;  // a rail that comes back to thousands of peers does so in waves
 
-  struct Sick {
+  struct SuspectPath {
     size_t rail;
     int pe;
     bool dead;                   ///< false: only suspect
@@ -146,7 +146,7 @@ class PathWatch {
   };
 
   /// A path that lives again, though some of its connections may not.
-  struct Calming {
+  struct RecoveringPath {
     size_t rail;
     int pe;
     uint64_t since_ns;
@@ -170,15 +170,15 @@ class PathWatch {
 
   /// Suspects that have answered are used again at once.
   void acquit() noexcept {
-    for (size_t i = 0; i < sick_.size();) {
-      const Sick& sick = sick_[i];
-      if (sick.dead || paths().at(sick.rail, sick.pe).moves == sick.moves) {
+    for (size_t i = 0; i < suspects_.size();) {
+      const SuspectPath& suspect = suspects_[i];
+      if (suspect.dead || paths().at(suspect.rail, suspect.pe).moves == suspect.moves) {
         ++i;
         continue;
       }
-      paths().set_up(sick.rail, sick.pe, true);
-      sick_[i] = sick_.back();
-      sick_.pop_back();
+      paths().set_up(suspect.rail, suspect.pe, true);
+      suspects_[i] = suspects_.back();
+      suspects_.pop_back();
     }
   }
 
@@ -191,8 +191,8 @@ class PathWatch {
     const bool untold = std::exchange(is_untold_, false);
     if (before == without_link_) [[likely]]
       return untold;
-    for (Sick& sick : sick_)
-      if ((((before & ~without_link_) >> sick.rail) & 1) != 0) sick.pinged_ns = 0;
+    for (SuspectPath& suspect : suspects_)
+      if ((((before & ~without_link_) >> suspect.rail) & 1) != 0) suspect.pinged_ns = 0;
     return true;
   }
 
@@ -203,12 +203,12 @@ class PathWatch {
     for (RailMask rest = without_link_ & paths().all(); rest != 0; rest &= rest - 1) {
       const auto r = static_cast<size_t>(std::countr_zero(rest));
       for (int pe = 0; pe < paths().npes(); ++pe)
-        if (pe != desk_.letterhead.pe && paths().is_up(r, pe) && paths().is_open(r) && has_other(r, pe))
+        if (pe != desk_.headers.pe && paths().is_up(r, pe) && paths().is_open(r) && has_other(r, pe))
           dead(r, pe, Death::no_link);
     }
   }
-  bool lacks_link(const Sick& sick) const noexcept {
-    return ((without_link_ >> sick.rail) & 1) != 0 && sick.pe != desk_.letterhead.pe;
+  bool lacks_link(const SuspectPath& suspect) const noexcept {
+    return ((without_link_ >> suspect.rail) & 1) != 0 && suspect.pe != desk_.headers.pe;
   }
   bool has_other(size_t r, int pe) noexcept { return (paths().usable(pe) & ~(RailMask{1} << r)) != 0; }
 
@@ -221,16 +221,16 @@ class PathWatch {
       path.seen = path.moves;
       path.quiet = 0;
     } else if (++path.quiet >= kLooksToSuspect) {
-      suspect(r, pe, now);
+      add_suspect(r, pe, now);
     }
   }
 
-  void suspect(size_t r, int pe, uint64_t now) noexcept {
+  void add_suspect(size_t r, int pe, uint64_t now) noexcept {
     if (!has_other(r, pe)) return;  // no other path can replace this one: SHMEM_TIMEOUT decides
     paths().set_up(r, pe, false);
-    Sick& sick = sick_.emplace_back(
-        Sick{.rail = r, .pe = pe, .dead = false, .since_ns = now, .pinged_ns = now, .moves = paths().at(r, pe).moves});
-    for (size_t other = 0; other < desk_.rails.size(); ++other) sick.moves_of[other] = paths().at(other, pe).moves;
+    SuspectPath& suspect = suspects_.emplace_back(SuspectPath{
+        .rail = r, .pe = pe, .dead = false, .since_ns = now, .pinged_ns = now, .moves = paths().at(r, pe).moves});
+    for (size_t other = 0; other < desk_.rails.size(); ++other) suspect.moves_of[other] = paths().at(other, pe).moves;
     paths().at(r, pe).asked = look_;
     ping(r, pe);
     ask_others(r, pe, [](size_t) {});
@@ -245,10 +245,10 @@ class PathWatch {
   /// Asks every other path to the PE of a suspect for comparison, because any of them may be silent too. A path that
   /// was asked owes an answer, so one that carries nothing else becomes suspect as well.
   void look_at_witnesses(uint64_t now) noexcept {
-    for (size_t i = 0, n = sick_.size(); i < n; ++i) {  // look_at() may add some
-      if (sick_[i].dead) continue;
-      const int pe = sick_[i].pe;
-      ask_others(sick_[i].rail, pe, [&](size_t other) { look_at(other, pe, now); });
+    for (size_t i = 0, n = suspects_.size(); i < n; ++i) {  // look_at() may add some
+      if (suspects_[i].dead) continue;
+      const int pe = suspects_[i].pe;
+      ask_others(suspects_[i].rail, pe, [&](size_t other) { look_at(other, pe, now); });
     }
   }
 
@@ -264,10 +264,10 @@ class PathWatch {
   }
 
   /// Whether another usable path to the PE has answered since this one became suspect.
-  bool other_has_answered(const Sick& sick) noexcept {
+  bool other_has_answered(const SuspectPath& suspect) noexcept {
     bool answered = false;
-    for_each_other(sick.rail, sick.pe,
-                   [&](size_t other) { answered |= paths().at(other, sick.pe).moves != sick.moves_of[other]; });
+    for_each_other(suspect.rail, suspect.pe,
+                   [&](size_t other) { answered |= paths().at(other, suspect.pe).moves != suspect.moves_of[other]; });
     return answered;
   }
 
@@ -282,15 +282,15 @@ class PathWatch {
     for (size_t r = 0; r < desk_.rails.size(); ++r) {
       std::vector<int> pes;
       std::vector<int> old;
-      for (Sick& sick : sick_)
-        if (sick.rail == r && sick.dead && std::exchange(sick.is_old, false)) old.push_back(sick.pe);
-      if (!old.empty() && paths().is_open(r)) keeper_->cut(desk_.letterhead.port, r, old);
-      for (Sick& sick : sick_)
-        if (sick.rail == r && sick.dead && (!sick.limited || sick.pinged_ns == now)) {
-          pes.push_back(sick.pe);
-          sick.limited = true;
+      for (SuspectPath& suspect : suspects_)
+        if (suspect.rail == r && suspect.dead && std::exchange(suspect.is_old, false)) old.push_back(suspect.pe);
+      if (!old.empty() && paths().is_open(r)) keeper_->cut(desk_.headers.port, r, old);
+      for (SuspectPath& suspect : suspects_)
+        if (suspect.rail == r && suspect.dead && (!suspect.limited || suspect.pinged_ns == now)) {
+          pes.push_back(suspect.pe);
+          suspect.limited = true;
         }
-      if (!pes.empty() && paths().is_open(r)) keeper_->limit_silence(desk_.letterhead.port, r, pes, limit_ms());
+      if (!pes.empty() && paths().is_open(r)) keeper_->limit_silence(desk_.headers.port, r, pes, limit_ms());
     }
   }
   unsigned limit_ms() const noexcept {
@@ -300,38 +300,38 @@ class PathWatch {
   /// Lifts the limits of paths that live again, after a while. A path has a connection to each port of the peer, and
   /// the peer may have given up one of them. An end that never hears of this refuses a new connection. Under the limits
   /// such an end closes now that the link is there; all other ends recover.
-  void calm_down(uint64_t now) noexcept {
-    for (size_t i = 0; i < calming_.size();) {
-      const Calming path = calming_[i];
+  void watch_recovering(uint64_t now) noexcept {
+    for (size_t i = 0; i < recovering_.size();) {
+      const RecoveringPath path = recovering_[i];
       if (now - path.since_ns < (kSilences + 1) * desk_.tuning.rail_timeout_ns) {
         ++i;
         continue;
       }
       if (paths().is_open(path.rail)) {
-        keeper_->limit_silence(desk_.letterhead.port, path.rail, {&path.pe, 1}, 0);
+        keeper_->limit_silence(desk_.headers.port, path.rail, {&path.pe, 1}, 0);
         // A connection attempt does not tell its peer, so the limits of this rail's other paths may be gone too.
-        for (Sick& other : sick_) other.limited &= other.rail != path.rail;
+        for (SuspectPath& other : suspects_) other.limited &= other.rail != path.rail;
       }
-      calming_[i] = calming_.back();
-      calming_.pop_back();
+      recovering_[i] = recovering_.back();
+      recovering_.pop_back();
     }
   }
 
-  /// Takes the path of `sick` back. The rail is well again when no other path of it is dead.
-  void mend(const Sick& sick, uint64_t now) noexcept {
-    paths().set_up(sick.rail, sick.pe, true);
-    if (!sick.dead) return;
-    log_info("rail %s reaches PE %d again", desk_.rails[sick.rail].name().c_str(), sick.pe);
+  /// Takes the path of `suspect` back. The rail is well again when no other path of it is dead.
+  void mend(const SuspectPath& suspect, uint64_t now) noexcept {
+    paths().set_up(suspect.rail, suspect.pe, true);
+    if (!suspect.dead) return;
+    log_info("rail %s reaches PE %d again", desk_.rails[suspect.rail].name().c_str(), suspect.pe);
     if (keeper_ == nullptr) return;
-    keeper_->limit_silence(desk_.letterhead.port, sick.rail, {&sick.pe, 1}, limit_ms());  // from now on
-    calming_.push_back({sick.rail, sick.pe, now});
-    for (const Sick& other : sick_)
-      if (other.dead && other.rail == sick.rail && other.pe != sick.pe) return;
-    keeper_->mended(desk_.letterhead.port, sick.rail);
+    keeper_->limit_silence(desk_.headers.port, suspect.rail, {&suspect.pe, 1}, limit_ms());  // from now on
+    recovering_.push_back({suspect.rail, suspect.pe, now});
+    for (const SuspectPath& other : suspects_)
+      if (other.dead && other.rail == suspect.rail && other.pe != suspect.pe) return;
+    keeper_->mended(desk_.headers.port, suspect.rail);
   }
 
   bool ping(size_t r, int pe, PingNews news = PingNews::none, size_t unlinked = 0) noexcept {
-    MessageHeader header = desk_.letterhead.bare(MessageKind::ping);
+    MessageHeader header = desk_.headers.bare(MessageKind::ping);
     header.op = static_cast<uint8_t>(news);
     header.cell = static_cast<uint32_t>(unlinked);
     return send_header(r, pe, header);
@@ -361,48 +361,49 @@ class PathWatch {
 
   /// Peers hear how to reach a rail that was opened anew only when it has reached this PE itself: see Flusher.
   bool may_be_told(size_t r, int pe) noexcept {
-    const int me = desk_.letterhead.pe;
+    const int me = desk_.headers.pe;
     return !desk_.proves_rails || pe == me || ((paths().unproven(me) >> r) & 1) == 0;
   }
 
-  /// Looks at one sick path. True when the path is well again.
+  /// Looks at one suspect path. True when the path is well again.
   template <class Dead, class HeldBack>
-  bool treat(Sick& sick, uint64_t now, size_t& pings, Dead&& dead, HeldBack&& held_back) noexcept {
-    const bool unlinked = lacks_link(sick);
+  bool treat(SuspectPath& suspect, uint64_t now, size_t& pings, Dead&& dead, HeldBack&& held_back) noexcept {
+    const bool unlinked = lacks_link(suspect);
     // Messages that come now were on their way before the path died.
-    if (unlinked || (sick.dead && (held_back(sick.pe) || now - sick.since_ns < desk_.tuning.quarantine_ns)))
-      sick.moves = paths().at(sick.rail, sick.pe).moves;
-    const bool alive = paths().at(sick.rail, sick.pe).moves != sick.moves;
-    if (alive && paths().is_open(sick.rail)) {
-      mend(sick, now);
+    if (unlinked || (suspect.dead && (held_back(suspect.pe) || now - suspect.since_ns < desk_.tuning.quarantine_ns)))
+      suspect.moves = paths().at(suspect.rail, suspect.pe).moves;
+    const bool alive = paths().at(suspect.rail, suspect.pe).moves != suspect.moves;
+    if (alive && paths().is_open(suspect.rail)) {
+      mend(suspect, now);
       return true;
     }
-    if (!sick.dead) {
-      const size_t r = sick.rail;
-      const int pe = sick.pe;
+    if (!suspect.dead) {
+      const size_t r = suspect.rail;
+      const int pe = suspect.pe;
       if (unlinked && has_other(r, pe)) {
         dead(r, pe, Death::no_link);  // calls lost()
         return false;
       }
       // The other path must have answered before the last look: behind a newer answer the missing one may be close.
-      if (now - sick.since_ns >= desk_.tuning.rail_timeout_ns && sick.other_answers) {
+      if (now - suspect.since_ns >= desk_.tuning.rail_timeout_ns && suspect.other_answers) {
         dead(r, pe, Death::silence);  // calls lost()
         return false;
       }
-      sick.other_answers = other_has_answered(sick);
+      suspect.other_answers = other_has_answered(suspect);
       ask(r, pe, PingNews::none);
-    } else if (now - sick.pinged_ns >= desk_.tuning.rail_timeout_ns / 2 && pings > 0 && paths().is_open(sick.rail) &&
-               may_be_told(sick.rail, sick.pe)) {
-      sick.pinged_ns = now;
+    } else if (now - suspect.pinged_ns >= desk_.tuning.rail_timeout_ns / 2 && pings > 0 &&
+               paths().is_open(suspect.rail) && may_be_told(suspect.rail, suspect.pe)) {
+      suspect.pinged_ns = now;
       --pings;
       if (!unlinked) {
-        ask_dead(sick.rail, sick.pe);
+        ask_dead(suspect.rail, suspect.pe);
       } else {
-        if (!tell_no_link(sick.rail, sick.pe)) {  // the message may be the first to `pe`, still making its connection
-          sick.pinged_ns = 0;
+        if (!tell_no_link(suspect.rail,
+                          suspect.pe)) {  // the message may be the first to `pe`, still making its connection
+          suspect.pinged_ns = 0;
           is_untold_ = true;
         }
-        tell_card(sick.rail, sick.pe);
+        tell_card(suspect.rail, suspect.pe);
       }
     }
     return false;
@@ -417,8 +418,8 @@ class PathWatch {
   RailMask without_link_ = 0;  ///< rails, as far as is known
   bool is_untold_ = false;     ///< some peer has not been told of a lost link
   uint32_t look_ = 1;
-  std::vector<Sick> sick_;  ///< paths that are suspect or dead
-  std::vector<Calming> calming_;
+  std::vector<SuspectPath> suspects_;  ///< paths that are suspect or dead
+  std::vector<RecoveringPath> recovering_;
 };
 
 }  // namespace railshmem

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/proxy/post/letterhead.h"
+#include "src/proxy/post/header_builder.h"
 #include "src/proxy/post/message.h"
 
 namespace railshmem {
@@ -18,10 +18,9 @@ namespace railshmem {
 class RailCards {
  public:
   /// The message for peers, from now on until the rail is opened once more.
-  void set(const Letterhead& letterhead, size_t r, const std::vector<std::byte>& card) {
+  void set(const HeaderBuilder& headers, size_t r, const std::vector<std::byte>& card) {
     if (r >= messages_.size()) messages_.resize(r + 1);
-    CardMessage message{letterhead.bare(MessageKind::card), static_cast<uint32_t>(card.size()),
-                        static_cast<uint32_t>(r)};
+    CardMessage message{headers.bare(MessageKind::card), static_cast<uint32_t>(card.size()), static_cast<uint32_t>(r)};
     message.header.sequence = ++issued_;
     std::vector<std::byte> bytes(sizeof message + card.size());
     std::memcpy(bytes.data(), &message, sizeof message);

@@ -75,9 +75,8 @@ class RailReopener {
   bool reopen(size_t r) noexcept {
     if (keeper_ == nullptr) return true;
     try {
-      cards_.set(desk_.letterhead, r, keeper_->reopen(desk_.letterhead.port, r));
-      log_debug("rail %s of the %s port was opened anew", desk_.rails[r].name().c_str(),
-                name_of(desk_.letterhead.port));
+      cards_.set(desk_.headers, r, keeper_->reopen(desk_.headers.port, r));
+      log_debug("rail %s of the %s port was opened anew", desk_.rails[r].name().c_str(), name_of(desk_.headers.port));
       return true;
     } catch (const std::exception& error) {
       log_debug("rail %s does not open again yet: %s", desk_.rails[r].name().c_str(), error.what());

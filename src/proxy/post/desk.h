@@ -16,7 +16,7 @@
 #include "src/plugin/port.h"
 #include "src/plugin/rail_keeper.h"
 #include "src/proxy/post/cell_pool.h"
-#include "src/proxy/post/letterhead.h"
+#include "src/proxy/post/header_builder.h"
 #include "src/proxy/post/lost_peers.h"
 #include "src/proxy/post/operation.h"
 #include "src/proxy/post/refused_messages.h"
@@ -53,7 +53,7 @@ class Desk {
  public:
   Desk(std::span<R> rail_span, const InitiatorConfig& config)
       : rails(rail_span, config.pe, config.npes, config.tuning),
-        letterhead{config.port, config.pe, config.nonce},
+        headers{config.port, config.pe, config.nonce},
         tuning(config.tuning),
         staging(config.staging),
         direct(config.direct),
@@ -78,7 +78,7 @@ class Desk {
   }
 
   RailSet<R> rails;
-  const Letterhead letterhead;
+  const HeaderBuilder headers;
   const Tuning tuning;
   StagingPart* const staging;        ///< null: rails reach all memory
   const DirectMemory* const direct;  ///< null: rails reach no GPU memory directly
@@ -155,14 +155,14 @@ class Desk {
   // ---- posts -------------------------------------------------------------------------------------------------------
 
   /// Rails to try for a write or read, and the one to begin with.
-  struct Ways {
+  struct CandidateRails {
     size_t first;
     RailMask rails;  ///< empty: none now
   };
   /// All rails that reach `pe`, from `first` on; a word must take the rail of the words before it.
-  [[gnu::always_inline]] Ways ways(const OpCell& cell, size_t first) noexcept {
+  [[gnu::always_inline]] CandidateRails candidates(const OpCell& cell, size_t first) noexcept {
     if (rails.single()) return {0, 1};
-    if (cell.is_word) return ways_of_word(cell.what.pe, first);
+    if (cell.is_word) return candidates_of_word(cell.what.pe, first);
     return {first, rails.usable(cell.what.pe)};
   }
 
@@ -196,7 +196,7 @@ class Desk {
 
   /// An access of this PE to 8 bytes of its own memory, over rail `r` and no other. Its completion ends the operation.
   Post loop_back(size_t r, bool writes, const Remote& place, std::byte* local, bool* done) noexcept {
-    OpCell* const cell = cells.take({OpKind::flush, letterhead.pe, sizeof(uint64_t)});
+    OpCell* const cell = cells.take({OpKind::flush, headers.pe, sizeof(uint64_t)});
     if (cell == nullptr) return Post::again;
     cell->parts_left = 1;
     cell->segment = place.segment;
@@ -228,7 +228,7 @@ class Desk {
   /// Whether a failure may be the death of a peer, without which this PE goes on. Then the operation is in doubt; a
   /// rail that another one may replace leaves that to the failover.
   [[gnu::cold, gnu::noinline]] bool doubts(const Operation& what, size_t r, int error) noexcept {
-    if (lost == nullptr || !rails.single() || what.pe == letterhead.pe) return false;
+    if (lost == nullptr || !rails.single() || what.pe == headers.pe) return false;
     gone.doubt({what, r, error, now_ns()});
     return true;
   }
@@ -252,7 +252,7 @@ class Desk {
   /// relied on, its sender least of all. Strangers seal nothing, and theirs are refused later.
   [[gnu::noinline]] size_t open_seal(size_t r, const std::byte* bytes, size_t nbytes) const noexcept {
     if (seal_holds(bytes, nbytes)) return nbytes - kSealBytes;
-    if (nbytes < sizeof(MessageHeader) || read_message<MessageHeader>(bytes).nonce() != letterhead.nonce) return nbytes;
+    if (nbytes < sizeof(MessageHeader) || read_message<MessageHeader>(bytes).nonce() != headers.nonce) return nbytes;
     die("a message of %zu bytes over rail %s was damaged on its way (SHMEM_CHECK_DATA=1 found that its checksum is "
         "wrong): a NIC, a cable, a switch or the memory of a host is faulty; SHMEM_OFI_NICS can leave this rail out",
         nbytes, rails[r].name().c_str());
@@ -297,7 +297,7 @@ class Desk {
     return rails[r].send({to, message, nbytes + kSealBytes, carrier});
   }
 
-  [[gnu::noinline]] Ways ways_of_word(int pe, size_t first) const noexcept {
+  [[gnu::noinline]] CandidateRails candidates_of_word(int pe, size_t first) const noexcept {
     const size_t bound = words.rail(pe);
     if (bound == kNoRail) return {first, rails.usable(pe)};
     // Where that rail is lost, its earlier words go over another rail, and this word must wait behind them.

@@ -42,7 +42,7 @@ class Requests {
     cell->parent = whole.index;
     cell->unordered = true;
     cell->fetch = whole.local + at;
-    const GetMessage message{desk_.letterhead.header(MessageKind::get, 0, 0, whole.segment, *cell, Answer::reply),
+    const GetMessage message{desk_.headers.header(MessageKind::get, 0, 0, whole.segment, *cell, Answer::reply),
                              whole.remote_offset + at, static_cast<uint32_t>(n), 0};
     return request(nullptr, *cell, put_down(*cell, message).nbytes, Answer::reply, {});
   }
@@ -201,7 +201,7 @@ class Requests {
   };
   /// Writes the message of `op` into the cell's buffer.
   Written write(const Op& op, OpCell& cell) noexcept {
-    const Letterhead& head = desk_.letterhead;
+    const HeaderBuilder& head = desk_.headers;
     const Remote& to = op.remote;
     switch (op.kind) {
       case OpKind::amo: {
@@ -308,7 +308,7 @@ class Requests {
   }
 
   Post send_signal(OpCell& cell, size_t r) noexcept {
-    const SignalMessage message = desk_.letterhead.signal(cell.signal, cell);
+    const SignalMessage message = desk_.headers.signal(cell.signal, cell);
     const std::byte* bytes = reinterpret_cast<const std::byte*>(&message);
     OpCell* carrier = nullptr;
     if (sizeof message > desk_.rails.traits().inject) {

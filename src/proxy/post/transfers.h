@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "src/proxy/post/bulk_queue.h"
+#include "src/proxy/post/coalesced_write.h"
 #include "src/proxy/post/desk.h"
-#include "src/proxy/post/held_write.h"
 #include "src/proxy/post/requests.h"
 
 namespace railshmem {
@@ -75,16 +75,16 @@ class Transfers {
 
   // ---- batches -----------------------------------------------------------------------------------------------------
 
-  /// Posts the held write. False when the rail has no room for it; true also when no write is held.
+  /// Posts the coalesced write. False when the rail has no room for it; true also when no write is held.
   bool release_held(bool more = false) noexcept {
-    if (held_.empty()) [[likely]]
+    if (coalesced_.empty()) [[likely]]
       return true;
-    OpCell& cell = held_.cell();
+    OpCell& cell = coalesced_.cell();
     const RailMask usable = desk_.rails.usable(cell.what.pe);
     if (usable == 0) return false;
     if (cell.is_word && desk_.rails.paths.recovers(cell.what.pe)) return false;
-    const Post posted = desk_.post(cell, desk_.rails.after(held_.rail(), usable), more);
-    if (posted != Post::again) held_.let_go(more);
+    const Post posted = desk_.post(cell, desk_.rails.after(coalesced_.rail(), usable), more);
+    if (posted != Post::again) coalesced_.let_go(more);
     return posted != Post::again;
   }
   /// Posts the write held so far and holds this one. On `again` the rail has no room for the earlier write, and nothing
@@ -94,8 +94,8 @@ class Transfers {
     OpCell* const cell = desk_.hold(op);
     if (cell == nullptr) return Post::again;
     const size_t bound = cell->is_word ? desk_.words.rail(pe) : kNoRail;
-    const bool runs_on = held_.may_run_on(bound == kNoRail ? desk_.rails.usable(pe) : RailMask{1} << bound);
-    const size_t r = runs_on ? held_.rail() : bound != kNoRail ? bound : desk_.rails.pick(pe);
+    const bool runs_on = coalesced_.may_run_on(bound == kNoRail ? desk_.rails.usable(pe) : RailMask{1} << bound);
+    const size_t r = runs_on ? coalesced_.rail() : bound != kNoRail ? bound : desk_.rails.pick(pe);
     const bool released = release_held(runs_on);
     if (!released || desk_.abandoned) {  // posting the earlier write may abandon everything
       desk_.cells.give(*cell);
@@ -104,15 +104,15 @@ class Transfers {
     // The rail copies a held source only when the write leaves, which is after the call.
     if (op.is_copied() && cell->local == op.local) desk_.copy_source(*cell);
     desk_.count_in(*cell, {op.kind, op.remote.pe, op.nbytes}, op.context, op.outcome);
-    held_.hold(*cell, r);
+    coalesced_.hold(*cell, r);
     if (cell->is_word) desk_.words.posted(pe, r);
     return Post::ok;
   }
-  bool holds() const noexcept { return !held_.empty(); }
+  bool holds() const noexcept { return !coalesced_.empty(); }
 
   void forget() noexcept {
     bulks_.clear();
-    held_.forget();
+    coalesced_.forget();
   }
 
  private:
@@ -171,7 +171,7 @@ class Transfers {
   const size_t longest_answer_;  ///< bytes of a get's piece that travels as a request; 0: gets are reads
   const size_t longest_whole_;
   BulkQueue bulks_;
-  HeldWrite held_;  ///< the last write of a batch
+  CoalescedWrite coalesced_;  ///< the last write of a batch
 };
 
 }  // namespace railshmem

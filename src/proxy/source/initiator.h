@@ -21,7 +21,7 @@
 #include "src/proxy/post/net_contexts.h"
 #include "src/proxy/post/requests.h"
 #include "src/proxy/post/transfers.h"
-#include "src/proxy/source/departures.h"
+#include "src/proxy/source/peer_failure_handler.h"
 #include "src/proxy/staging/staged_transfers.h"
 
 namespace railshmem {
@@ -34,7 +34,7 @@ class Initiator {
         requests_(desk_, config.npes),
         transfers_(desk_, requests_, desk_.longest_message() - sizeof(MessageHeader)),
         failover_(desk_, requests_, config.keeper, config.news),
-        departures_(desk_, requests_, config.npes),
+        peer_failures_(desk_, requests_, config.npes),
         rules_{config.nonce, static_cast<uint32_t>(config.npes), static_cast<uint32_t>(config.ports),
                desk_.longest_message()},
         contexts_(config.npes) {
@@ -102,7 +102,7 @@ class Initiator {
     OpCell* const cell = desk_.hold(op);
     if (cell == nullptr) [[unlikely]]
       return Post::again;
-    auto [r, left] = desk_.ways(*cell, signals ? requests_.rail_for(pe) : desk_.rails.pick(pe));
+    auto [r, left] = desk_.candidates(*cell, signals ? requests_.rail_for(pe) : desk_.rails.pick(pe));
     Post posted = Post::again;
     for (; left != 0; r = desk_.rails.after(r, left)) {
       R& rail = desk_.rails[r];
@@ -128,7 +128,7 @@ class Initiator {
   }
   Post issue(const Op& op) noexcept { return issue(op, op.context->fences); }
 
-  /// Posts the held write. False when the rail has no room for it; true also when no write is held.
+  /// Posts the coalesced write. False when the rail has no room for it; true also when no write is held.
   bool release_held() noexcept { return transfers_.release_held(); }
 
   /// Sends a flag, for which no context waits.
@@ -183,7 +183,7 @@ class Initiator {
 
   // ---- progress ----------------------------------------------------------------------------------------------------
 
-  /// Reaps a batch of events per rail. Posts the held write, pieces of long operations and signals whose data has
+  /// Reaps a batch of events per rail. Posts the coalesced write, pieces of long operations and signals whose data has
   /// arrived. Requests of peers that have passed check_message() go to `on_request(rail, bytes, nbytes)`. True when
   /// something moved.
   template <class OnRequest>
@@ -191,13 +191,13 @@ class Initiator {
     failover_.hear_news();
     transfers_.release_held();  // if there is no room now, the next poll tries again
     bool moved = false;
-    const bool all = desk_.letterhead.port == Port::proxy || failover_.active() || ++turn_ % kTurnsPerIdleRail == 0;
+    const bool all = desk_.headers.port == Port::proxy || failover_.active() || ++turn_ % kTurnsPerIdleRail == 0;
     for (size_t r = 0; r < desk_.rails.size(); ++r)
       if (all || desk_.rails.single() || desk_.rails.waits_for(r)) moved |= poll_rail(r, on_request);
     if (desk_.abandoned) [[unlikely]]
       abandon();
     else if (desk_.lost != nullptr)
-      departures_.step(
+      peer_failures_.step(
           failover_, [this](OpCell& cell) { end_flight(cell); }, [this](OpCell& cell) { answered(cell); });
     if (transfers_.has_bulks()) moved |= push_bulks();
     if (staged_) [[unlikely]]
@@ -218,15 +218,15 @@ class Initiator {
 
   /// Cells in flight, those of unanswered requests included. 0: nothing needs this endpoint polled.
   size_t outstanding() const noexcept { return desk_.cells.in_use() + failover_.active(); }
-  /// Whether something goes on only if somebody polls: a long transfer, a signal behind its data, a held write.
+  /// Whether something goes on only if somebody polls: a long transfer, a signal behind its data, a coalesced write.
   bool needs_polling() const noexcept { return desk_.lasting > 0 || transfers_.holds() || failover_.active(); }
 
   RailSet<R>& rails() noexcept { return desk_.rails; }
   size_t longest_copied() const noexcept { return desk_.longest_copied(); }
   std::string name() const { return desk_.rails.name(); }
-  int pe() const noexcept { return desk_.letterhead.pe; }
+  int pe() const noexcept { return desk_.headers.pe; }
   size_t ports() const noexcept { return rules_.ports; }
-  const Letterhead& letterhead() const noexcept { return desk_.letterhead; }
+  const HeaderBuilder& headers() const noexcept { return desk_.headers; }
 
   /// "5 atomics or signals unanswered, 2 of them by PE 3, 7 operations in flight, one of them ..."; cold.
   std::string describe_outstanding() const {
@@ -264,15 +264,15 @@ class Initiator {
   /// write: then nothing is returned, and op.remote is the place as rails know it.
   [[gnu::noinline]] std::optional<Post> issue_other(Op& op, uint32_t epoch) noexcept {
     if (desk_.abandoned || desk_.gone.has(op.remote.pe)) return Post::failed;
-    if (op.kind == OpKind::flag && desk_.gone.swallows(op.remote.pe)) return Post::failed;  // a nudge
+    if (op.kind == OpKind::flag && desk_.gone.swallows(op.remote.pe)) return Post::failed;  // a doorbell message
     if (op.route == Route::open) choose_route(op);
     if (!in_order(op, epoch)) return Post::behind;
     if (op.route == Route::held) return transfers_.hold(op);
     if (!transfers_.release_held()) return Post::again;
-    if (desk_.abandoned) return Post::failed;  // with the held write
+    if (desk_.abandoned) return Post::failed;  // with the coalesced write
     switch (op.route) {
       case Route::whole:
-        if (desk_.gone.swallows(op.remote.pe)) return departures_.issue(op);
+        if (desk_.gone.swallows(op.remote.pe)) return peer_failures_.issue(op);
         if (op.kind == OpKind::put) return std::nullopt;
         return issue<true>(op, epoch);
       case Route::pieces:
@@ -368,7 +368,7 @@ class Initiator {
   /// The event of a cell for which the rail will tell none, as its peer is gone.
   void end_flight(OpCell& part) noexcept { part.flight == Flight::only_one ? desk_.end(part) : end_part(part); }
   [[gnu::noinline]] void part_completed(OpCell& part) noexcept {
-    if (!departures_.is_late(part)) end_part(part);
+    if (!peer_failures_.is_late(part)) end_part(part);
   }
   void end_part(OpCell& part) noexcept {
     part.flight = Flight::none;
@@ -462,7 +462,7 @@ class Initiator {
     }
     OpCell& part = static_cast<OpCell&>(*event.slot);
     if (desk_.gone.has(part.what.pe)) return completed(event.slot, r);
-    if (desk_.doubts(part.what, r, event.error)) return departures_.doubt(part, r);
+    if (desk_.doubts(part.what, r, event.error)) return peer_failures_.doubt(part, r);
     if (!desk_.rails.lose(r, part.what.pe, part.what.kind != OpKind::answer))
       die_failed(part.what, desk_.rails[r].name(), event.error);
     failover_.strand(part);
@@ -490,7 +490,7 @@ class Initiator {
   Transfers<R> transfers_;
   std::optional<StagedTransfers<R>> staged_;  ///< empty: rails reach all memory
   Failover<R> failover_;
-  Departures<R> departures_;
+  PeerFailureHandler<R> peer_failures_;
   const MessageRules rules_;
   NetContexts contexts_;
   uint32_t turn_ = 0;

@@ -137,7 +137,7 @@ class StagedPieces {
     // The one piece of a put_signal brings the signal, which otherwise follows when all are there.
     const bool signals = whole.what.kind == OpKind::put_signal && whole.request == RequestStage::none;
     return requests_.ask_from(piece, [&](std::byte* bytes) {
-      StagedMessage message = desk_.letterhead.staged(kind, piece, signals ? &whole : nullptr);
+      StagedMessage message = desk_.headers.staged(kind, piece, signals ? &whole : nullptr);
       if (!brief) message.slot = piece.staging;
       std::memcpy(bytes, &message, sizeof message);
       if (get || !brief) return sizeof message;

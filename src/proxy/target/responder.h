@@ -326,7 +326,7 @@ class Responder {
     const size_t n = answers_.replies(items);
     if (n == 1) return send_one();
     const PendingAnswer& first = answers_.front();
-    const MessageHeader header = initiator_.letterhead().answer(MessageKind::replies, static_cast<uint32_t>(n));
+    const MessageHeader header = initiator_.headers().answer(MessageKind::replies, static_cast<uint32_t>(n));
     std::array<std::byte, sizeof header + sizeof items> bytes;
     std::memcpy(bytes.data(), &header, sizeof header);
     std::memcpy(bytes.data() + sizeof header, items.data(), n * sizeof(ReplyItem));
@@ -337,7 +337,7 @@ class Responder {
   }
 
   Post send(const PendingAnswer& answer) noexcept {
-    MessageHeader header = initiator_.letterhead().answer(answer.kind, answer.cell, answer.sequence);
+    MessageHeader header = initiator_.headers().answer(answer.kind, answer.cell, answer.sequence);
     if (answer.kind == MessageKind::pong) {
       initiator_.pong(answer.rail, answer.to, header);  // lost if there is no room: the next ping asks again
       return Post::ok;

@@ -128,7 +128,7 @@ class StagedSteps {
   }
   bool send_data(const StagedJob& job) noexcept {
     const MessageHeader& h = job.request.header;
-    const MessageHeader header = initiator_.letterhead().answer(MessageKind::data, h.cell, h.sequence);
+    const MessageHeader header = initiator_.headers().answer(MessageKind::data, h.cell, h.sequence);
     std::byte* const bytes = part_.at(job.slot);
     std::memcpy(bytes, &header, sizeof header);
     const Post posted = initiator_.answer(job.rail, job.from, bytes, sizeof header + job.request.nbytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The proxy thread: errands for it, and how soon it sees commands for which nothing wakes it.
+// The proxy thread: tasks for it, and how soon it sees commands for which nothing wakes it.
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <time.h>
@@ -31,7 +31,7 @@ std::string thread_name() {
   return name;
 }
 
-TEST(EngineProxyThread, RunsErrandsAlsoWhenItSleeps) {
+TEST(EngineProxyThread, RunsTasksAlsoWhenItSleeps) {
   EngineJob<Plain> job(kPair);
   for (int i = 0; i < 20; ++i) {
     std::string name;
@@ -41,7 +41,7 @@ TEST(EngineProxyThread, RunsErrandsAlsoWhenItSleeps) {
   }
 }
 
-TEST(EngineProxyThread, WhatAnErrandThrowsReachesWhoAskedForIt) {
+TEST(EngineProxyThread, WhatATaskThrowsReachesWhoAskedForIt) {
   EngineJob<Plain> job(kPair);
   EXPECT_THROW(job.engine(0).run_on_proxies([] { throw std::runtime_error("no such context"); }), std::runtime_error);
   bool ran = false;
@@ -49,7 +49,7 @@ TEST(EngineProxyThread, WhatAnErrandThrowsReachesWhoAskedForIt) {
   EXPECT_TRUE(ran) << "the thread lives on";
 }
 
-TEST(EngineProxyThread, SeveralThreadsMayHaveErrands) {
+TEST(EngineProxyThread, SeveralThreadsMayQueueTasks) {
   EngineJob<Plain> job(kPair);
   int count = 0;  // changed by the proxy thread alone
   {

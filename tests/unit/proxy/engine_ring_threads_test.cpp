@@ -320,7 +320,7 @@ INSTANTIATE_TEST_SUITE_P(Cables, EngineRingThreadsFailover,
                                          Case{"3TellingLinks", 3, {.tells_link = true}}),
                          [](const auto& of) { return of.param.name; });
 
-TEST(EngineRingThreads, AllOfThemRunAnErrand) {
+TEST(EngineRingThreads, AllOfThemRunATask) {
   EngineJob<Plain> job(kPlain, {.change = three_threads});
   std::vector<std::string> names;
   job.engine(0).run_on_proxies([&] {

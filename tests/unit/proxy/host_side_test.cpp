@@ -48,7 +48,7 @@ class SlowRail : public ScriptedRail {
     return n;
   }
 
-  int wait_fd() const noexcept { return 0; }  // nobody needs nudges
+  int wait_fd() const noexcept { return 0; }  // nobody needs doorbell messages
 
   struct Control {
     std::atomic<bool> release_slow{false};

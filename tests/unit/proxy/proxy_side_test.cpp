@@ -27,7 +27,7 @@ TEST(ProxySide, TheFirstThreadsServesPeers) {
   std::array<uint64_t, 8> memory{};
   const Segment segments[] = {{SegmentId::heap, reinterpret_cast<std::byte*>(memory.data()), sizeof memory}};
   ScriptedSide side(std::span(&rail, 1), segments, kFirstSide);
-  EXPECT_TRUE(side.needs_nudges()) << "nothing wakes its thread";
+  EXPECT_TRUE(side.needs_doorbells()) << "nothing wakes its thread";
   rail.deliver(request_of_a_peer());
   EXPECT_TRUE(side.try_step(kStepper));
   side.try_step(kStepper);
@@ -37,7 +37,7 @@ TEST(ProxySide, TheFirstThreadsServesPeers) {
 TEST(ProxySide, AFurtherThreadsTakesNoRequest) {
   ScriptedRail rail;
   ScriptedSide side(std::span(&rail, 1), kFurtherSide, false, nullptr);
-  EXPECT_FALSE(side.needs_nudges()) << "no peer sends it requests";
+  EXPECT_FALSE(side.needs_doorbells()) << "no peer sends it requests";
   rail.deliver(request_of_a_peer());
   side.try_step(kStepper);
   EXPECT_EQ(side.rails().counts(0).refused, 1u);

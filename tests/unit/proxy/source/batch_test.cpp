@@ -64,7 +64,7 @@ TEST(Batch, EachWriteButTheLastTellsThatAnotherFollows) {
   EXPECT_EQ(b.initiator->outstanding(), 0u);
 }
 
-TEST(Batch, EverythingThatComesBehindReleasesTheHeldWrite) {
+TEST(Batch, EverythingThatComesBehindReleasesTheCoalescedWrite) {
   const auto after = [](auto&& action, const char* what) {
     Batch b;
     ASSERT_EQ(b.put(), Post::ok);
@@ -105,7 +105,7 @@ TEST(Batch, LongBatchesRingTheDoorbellOnTheWay) {
   uint32_t run = 0;
   for (const auto& posted : b.rail.posted) {
     run = posted.more ? run + 1 : 0;
-    EXPECT_LT(run, HeldWrite::kLongestRun);
+    EXPECT_LT(run, CoalescedWrite::kLongestRun);
   }
 }
 
@@ -117,7 +117,7 @@ TEST(Batch, CopiedSourceMayChangeWhileItsWriteIsHeld) {
   EXPECT_EQ(b.rail.posted[0].bytes[0], std::byte{7});
 }
 
-TEST(Batch, FullRailKeepsTheHeldWriteUntilThereIsRoom) {
+TEST(Batch, FullRailKeepsTheCoalescedWriteUntilThereIsRoom) {
   Batch b;
   ASSERT_EQ(b.put(), Post::ok);
   b.rail.room = 0;
@@ -139,7 +139,7 @@ TEST(Batch, RunsTakeTurnsOnSeveralRails) {
   b.expect_promises_kept();
   size_t posted = 0;
   for (const ScriptedRail& rail : b.rails) {
-    EXPECT_GE(rail.posted.size(), 2 * HeldWrite::kLongestRun) << "300 puts are about 10 runs for 3 rails";
+    EXPECT_GE(rail.posted.size(), 2 * CoalescedWrite::kLongestRun) << "300 puts are about 10 runs for 3 rails";
     posted += rail.posted.size();
   }
   EXPECT_EQ(posted, 300u);

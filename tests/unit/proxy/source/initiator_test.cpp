@@ -360,7 +360,7 @@ TEST(Initiator, NothingIsWaitedForOnceAFailureIsIgnored) {
 }
 
 /// An earlier write fails, which a batch held back until now.
-TEST(Initiator, OperationBehindAHeldWriteThatFailedIsGivenUpToo) {
+TEST(Initiator, OperationBehindACoalescedWriteThatFailedIsGivenUpToo) {
   const auto after = [](auto&& post, const char* what) {
     SCOPED_TRACE(what);
     InitiatorRig f;

@@ -13,13 +13,13 @@ namespace railshmem {
 
 /// A target in naps would not know of a stream of puts, so a message that changes nothing goes with it now and then.
 template <Rail R>
-class Nudger {
+class PeerDoorbell {
  public:
   /// `needed`: no rail has a descriptor that arriving data makes readable.
-  Nudger(Initiator<R>& initiator, bool needed) noexcept : initiator_(initiator), needed_(needed) {}
+  PeerDoorbell(Initiator<R>& initiator, bool needed) noexcept : initiator_(initiator), needed_(needed) {}
 
   /// Before every attempt to post to `pe`.
-  void nudge(int pe) noexcept {
+  void ring(int pe) noexcept {
     if (needed_) send(pe);
   }
 

@@ -43,7 +43,7 @@ class SerialRail : public ScriptedRail {
   uint32_t looks_ = 0;
 };
 
-TEST(Nudge, IsTriedAgainUntilTheRailTakesIt) {
+TEST(PeerDoorbell, IsTriedAgainUntilTheRailTakesIt) {
   const InitiatorConfig config{Port::host, 0, 2, 64, {}};
   SerialRail rail;
   SerialRail proxy_rail;
@@ -53,11 +53,11 @@ TEST(Nudge, IsTriedAgainUntilTheRailTakesIt) {
   HostSide<SerialRail> host(std::span(&rail, 1), config, HostConfig{HostThreads::one, true, 60}, *proxy, sleeper);
   NetContext* const context = host.make_context();
   const uint64_t word = 1;
-  constexpr int kNudges = 5;  // one in 200 us
+  constexpr int kRings = 5;  // one in 200 us
   const uint64_t began = now_ns();
-  while (rail.messages < kNudges && now_ns() - began < 5'000'000'000)
+  while (rail.messages < kRings && now_ns() - began < 5'000'000'000)
     host_put_nbi(host, *context, {1, SegmentId::heap, 0}, &word, sizeof word);  // always behind the one before
-  EXPECT_GE(rail.messages, kNudges);
+  EXPECT_GE(rail.messages, kRings);
   host.drop_context(*context);
 }
 

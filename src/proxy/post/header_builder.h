@@ -8,7 +8,7 @@
 
 namespace railshmem {
 
-struct Letterhead {
+struct HeaderBuilder {
   Port port;
   int pe;
   Nonce nonce{};

@@ -9,17 +9,17 @@
 
 namespace railshmem {
 
-/// A thread that wants to change the proxy thread itself (its CUDA context, its CPUs) leaves an errand here and waits.
-class Errands {
+/// A thread that wants to change the proxy thread itself (its CUDA context, its CPUs) queues a task here and waits.
+class TaskQueue {
  public:
   /// By any other thread, while the one that calls run() lives. Throws what `task` throws.
   template <class Wake>
   void ask(const std::function<void()>& task, Wake&& wake) {
     const std::lock_guard one_at_a_time(mutex_);
-    std::packaged_task<void()> errand(task);
-    std::future<void> done = errand.get_future();
-    // release: pairs with the acquire in run(); without it the thread could see half of the errand.
-    waiting_.store(&errand, std::memory_order_release);
+    std::packaged_task<void()> queued(task);
+    std::future<void> done = queued.get_future();
+    // release: pairs with the acquire in run(); without it the thread could see half of the task.
+    waiting_.store(&queued, std::memory_order_release);
     wake();
     done.get();
   }
@@ -27,13 +27,13 @@ class Errands {
   /// The thread's side: one load where there is nothing to do.
   void run() noexcept {
     // acquire: pairs with the release in ask()
-    std::packaged_task<void()>* const errand = waiting_.load(std::memory_order_acquire);
-    if (errand == nullptr) [[likely]]
+    std::packaged_task<void()>* const task = waiting_.load(std::memory_order_acquire);
+    if (task == nullptr) [[likely]]
       return;
-    // relaxed: the next errand comes after this one's end, which is told by its future. Before that end, after which
-    // the errand is no more.
+    // relaxed: the next task comes after this one's end, which is told by its future. Before that end, after which
+    // the task is no more.
     waiting_.store(nullptr, std::memory_order_relaxed);
-    (*errand)();
+    (*task)();
   }
 
  private:

@@ -11,7 +11,7 @@
 
 namespace railshmem {
 
-class HeldWrite {
+class CoalescedWrite {
  public:
   /// Writes between two doorbells: enough to spread the cost of one, few enough that the NIC soon has work, and fewer
   /// than any send queue holds, so that a full queue always has completions to come.
@@ -21,8 +21,8 @@ class HeldWrite {
   OpCell& cell() noexcept { return *cell_; }
   size_t rail() const noexcept { return rail_; }
 
-  /// Whether the held write may promise that another one follows: the rail of the held write is among `usable`, over
-  /// which the next write may go.
+  /// Whether the coalesced write may promise that another one follows: the rail of the coalesced write is among
+  /// `usable`, over which the next write may go.
   bool may_run_on(RailMask usable) const noexcept {
     return cell_ != nullptr && run_ + 1 < kLongestRun && ((usable >> rail_) & 1) != 0;
   }
@@ -30,7 +30,7 @@ class HeldWrite {
     cell_ = &cell;
     rail_ = rail;
   }
-  /// Tells that the held write was posted; `more`: with the promise that another write follows at once.
+  /// Tells that the coalesced write was posted; `more`: with the promise that another write follows at once.
   void let_go(bool more) noexcept {
     run_ = more ? run_ + 1 : 0;
     cell_ = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A peer dies, and this PE goes on: what is under way there ends, whatever the rail says and when, and nothing else
 // does.
-#include "src/proxy/source/departures.h"
+#include "src/proxy/source/peer_failure_handler.h"
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ struct Loss {
   }
 };
 
-TEST(Departures, WhatIsUnderWayEndsAndWhatGoesToOthersDoesNot) {
+TEST(PeerFailureHandler, WhatIsUnderWayEndsAndWhatGoesToOthersDoesNot) {
   Loss f;
   bool done = false, other_done = false;
   ASSERT_EQ(f.rig.put(100, kDead, {&done}), Post::ok);
@@ -51,7 +51,7 @@ TEST(Departures, WhatIsUnderWayEndsAndWhatGoesToOthersDoesNot) {
   EXPECT_EQ(f.rig.context->pending(), 0u);
 }
 
-TEST(Departures, LaterOperationsReachNoRail) {
+TEST(PeerFailureHandler, LaterOperationsReachNoRail) {
   Loss f;
   f.die();
   f.rig.forget_posts();
@@ -64,7 +64,7 @@ TEST(Departures, LaterOperationsReachNoRail) {
 }
 
 /// Its address may be in the provider's hands as long as the process lives.
-TEST(Departures, ACellIsNotUsedAgainBeforeTheProviderHasTold) {
+TEST(PeerFailureHandler, ACellIsNotUsedAgainBeforeTheProviderHasTold) {
   Loss f({.cells = 4});
   for (int i = 0; i < 4; ++i) ASSERT_EQ(f.rig.put(100, kDead), Post::ok);
   OpSlot* const slots[] = {f.rig.rail.posted[0].slot, f.rig.rail.posted[1].slot};
@@ -81,7 +81,7 @@ TEST(Departures, ACellIsNotUsedAgainBeforeTheProviderHasTold) {
   EXPECT_EQ(f.rig.context->pending(), 0u);
 }
 
-TEST(Departures, LongPutsAndTheirSignalsDrain) {
+TEST(PeerFailureHandler, LongPutsAndTheirSignalsDrain) {
   for (const bool keeps_order : {false, true}) {
     Loss f({.shape = {64, 3000, 4096, keeps_order}});
     f.rig.rail.room = 2;  // the rest of the pieces is posted later, or never
@@ -95,7 +95,7 @@ TEST(Departures, LongPutsAndTheirSignalsDrain) {
   }
 }
 
-TEST(Departures, ARequestWhoseMessageIsUnderWayEnds) {
+TEST(PeerFailureHandler, ARequestWhoseMessageIsUnderWayEnds) {
   Loss f({.shape = {0, 1 << 20, 4096, false}});
   ASSERT_EQ(f.rig.add(kDead), Post::ok);
   f.die();
@@ -105,7 +105,7 @@ TEST(Departures, ARequestWhoseMessageIsUnderWayEnds) {
 }
 
 /// Rails find out first: a process closes its connections before its death is known.
-TEST(Departures, AFailureIsInDoubtUntilTheDeathIsKnown) {
+TEST(PeerFailureHandler, AFailureIsInDoubtUntilTheDeathIsKnown) {
   Loss f;
   bool done = false, later = false;
   ASSERT_EQ(f.rig.put(100, kDead, {&done}), Post::ok);
@@ -131,7 +131,7 @@ TEST(Departures, AFailureIsInDoubtUntilTheDeathIsKnown) {
   EXPECT_EQ(f.rig.initiator->outstanding(), 0u);
   for (int i = 0; i < 8; ++i) EXPECT_EQ(f.rig.put(100, kAlive), Post::ok) << "all cells are back";
 }
-TEST(Departures, AFailedPostIsInDoubtToo) {
+TEST(PeerFailureHandler, AFailedPostIsInDoubtToo) {
   Loss f;
   f.rig.rail.failing = 1;
   EXPECT_EQ(f.rig.put(100, kDead), Post::again);
@@ -142,7 +142,7 @@ TEST(Departures, AFailedPostIsInDoubtToo) {
   EXPECT_EQ(f.rig.put(100, kDead), Post::failed);
 }
 
-TEST(Departures, AFailureThatNoDeathExplainsEndsThisPe) {
+TEST(PeerFailureHandler, AFailureThatNoDeathExplainsEndsThisPe) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto fail = [] {
     Tuning hasty;
@@ -156,7 +156,7 @@ TEST(Departures, AFailureThatNoDeathExplainsEndsThisPe) {
   EXPECT_EXIT(fail(), testing::ExitedWithCode(1), "put of 100 bytes to PE 2 over scripted failed");
 }
 
-TEST(Departures, PathsThatWereLostBeforeSwallowToo) {
+TEST(PeerFailureHandler, PathsThatWereLostBeforeSwallowToo) {
   Loss f({.rails = 2});
   ASSERT_EQ(f.rig.put(100, kDead), Post::ok);
   f.rig.rails[f.rig.rail_of_only_post()].fail(f.rig.rails[f.rig.rail_of_only_post()].posted[0].slot);

@@ -22,9 +22,9 @@
 namespace railshmem {
 
 template <Rail R>
-class Departures {
+class PeerFailureHandler {
  public:
-  Departures(Desk<R>& desk, Requests<R>& requests, int npes) : desk_(desk), requests_(requests), npes_(npes) {}
+  PeerFailureHandler(Desk<R>& desk, Requests<R>& requests, int npes) : desk_(desk), requests_(requests), npes_(npes) {}
 
   /// At every poll where peers may be lost. The rail has told the last event of a cell: end_flight(cell). A request was
   /// answered: answered(cell).
@@ -97,8 +97,8 @@ class Departures {
       if (!stranded) desk_.gone.await_event(i);
       end_flight(cell);
     }
-    log_info("%s endpoint: %zu operations to PE %d were under way when it died", name_of(desk_.letterhead.port),
-             dropped, pe);
+    log_info("%s endpoint: %zu operations to PE %d were under way when it died", name_of(desk_.headers.port), dropped,
+             pe);
   }
 
   /// Forgets the doubts that a death explains. Ends this PE where none has come for long.

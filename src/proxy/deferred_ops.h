@@ -14,39 +14,39 @@
 namespace railshmem {
 
 /// An operation that has left the ring.
-struct ParkedOp {
+struct DeferredOp {
   Op op;
   uint64_t value = 0;  ///< data that came inside the command; op.local points here
   uint32_t epoch = 0;  ///< the fence of the channel that the operation stands behind
 };
 
 /// Fixed capacity. Operations to one PE stay in the order in which they came. 8 bytes per PE.
-class ParkedOps {
+class DeferredOps {
  public:
-  explicit ParkedOps(int npes) : peers_(static_cast<size_t>(npes)) {
+  explicit DeferredOps(int npes) : peers_(static_cast<size_t>(npes)) {
     for (size_t i = 0; i < kMost; ++i) free_[i] = static_cast<uint8_t>(i);
   }
-  ParkedOps(const ParkedOps&) = delete;  // operations point into it
+  DeferredOps(const DeferredOps&) = delete;  // operations point into it
 
   bool empty() const noexcept { return count_ == 0; }
   bool full() const noexcept { return count_ == kMost; }
   /// Whether some wait for `pe`: others must queue up behind them.
   bool waits_for(int pe) const noexcept { return peers_[static_cast<size_t>(pe)].waiting > 0; }
 
-  /// Puts an operation behind those to its PE. Data that came inside the command, sizeof ParkedOp::value at op.local,
+  /// Puts an operation behind those to its PE. Data that came inside the command, sizeof DeferredOp::value at op.local,
   /// is copied.
   void add(const Op& op, uint32_t epoch) noexcept {
     const uint8_t place = free_[kMost - 1 - count_];
     order_[count_++] = place;
     ++peer_of(op).waiting;
-    ParkedOp& parked = places_[place];
-    parked.op = op;
-    parked.epoch = epoch;
+    DeferredOp& deferred = places_[place];
+    deferred.op = op;
+    deferred.epoch = epoch;
     if (op.local_is_ours())
-      parked.op.local = static_cast<std::byte*>(std::memcpy(&parked.value, op.local, sizeof parked.value));
+      deferred.op.local = static_cast<std::byte*>(std::memcpy(&deferred.value, op.local, sizeof deferred.value));
   }
 
-  /// Calls `issue(parked)` for the first operation to every PE, and as long as they go for those behind it. True when
+  /// Calls `issue(deferred)` for the first operation to every PE, and as long as they go for those behind it. True when
   /// any went.
   template <class Issue>
   bool step(Issue&& issue) noexcept {
@@ -76,7 +76,7 @@ class ParkedOps {
   };
   Peer& peer_of(const Op& op) noexcept { return peers_[static_cast<size_t>(op.remote.pe)]; }
 
-  std::array<ParkedOp, kMost> places_{};
+  std::array<DeferredOp, kMost> places_{};
   std::array<uint8_t, kMost> order_{};  ///< of the first count_: places, oldest first
   std::array<uint8_t, kMost> free_{};   ///< the first kMost - count_ are free places
   size_t count_ = 0;
