@@ -53,8 +53,9 @@ std::string memory_limits() {
 
 std::string limits_behind(int error) {
   if (error == EMFILE) return limit_text(kDescriptors);
-  // libfabric's sockets report a lack of descriptors so.
-  if (error == EIO && few_descriptors_left()) return "; few descriptors are left" + limit_text(kDescriptors);
+  // libfabric's sockets report a lack of descriptors as EIO; a connection that accept() refuses times out.
+  if ((error == EIO || error == ETIMEDOUT) && few_descriptors_left())
+    return "; few descriptors are left" + limit_text(kDescriptors);
   if (error == EFBIG) return limit_text(kFileSize);
   if (error == ENOMEM) return memory_limits() + limit_text(kLocked);
   return {};

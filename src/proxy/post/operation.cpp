@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/proxy/post/operation.h"
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/base/quantity.h"
+#include "src/base/system_limits.h"
 #include "src/base/witness.h"
 
 namespace railshmem {
 namespace {
 
-const char* reason(int error) noexcept {
-  return std::strerror(std::abs(error));
+/// With the limit of this process that may be behind it.
+std::string reason(int error) {
+  return refusal_text(std::abs(error));
 }
 
 /// What to look at: the peer's death where one is known, otherwise `otherwise`.
@@ -60,19 +63,20 @@ std::string describe(const Operation& operation) {
 
 void die_without_progress(const Operation& operation, const std::string& rail, double timeout_s,
                           const std::string& detail) noexcept {
-  die("%s over %s: no progress for %g s%s%s; %s", describe(operation).c_str(), rail.c_str(), timeout_s,
-      detail.empty() ? "" : ": ", detail.c_str(),
+  die("%s over %s: no progress for %g s%s%s%s; %s", describe(operation).c_str(), rail.c_str(), timeout_s,
+      detail.empty() ? "" : ": ", detail.c_str(), limits_behind(ETIMEDOUT).c_str(),
       advice("the peer is stopped, dead or unreachable (a larger SHMEM_TIMEOUT waits longer)").c_str());
 }
 
 void die_failed(const Operation& operation, const std::string& rail, int error) noexcept {
   const std::string otherwise =
       text("look for an earlier message of PE %d, or check the network between the two hosts", operation.pe);
-  die("%s over %s failed: %s; %s", describe(operation).c_str(), rail.c_str(), reason(error), advice(otherwise).c_str());
+  die("%s over %s failed: %s; %s", describe(operation).c_str(), rail.c_str(), reason(error).c_str(),
+      advice(otherwise).c_str());
 }
 
 void die_rail_failed(const std::string& rail, int error, const std::string& detail) noexcept {
-  die("rail %s failed: %s%s%s; %s", rail.c_str(), reason(error), detail.empty() ? "" : ", with outstanding ",
+  die("rail %s failed: %s%s%s; %s", rail.c_str(), reason(error).c_str(), detail.empty() ? "" : ", with outstanding ",
       detail.c_str(),
       advice("look for an earlier message of another PE, or check this host's network interface").c_str());
 }

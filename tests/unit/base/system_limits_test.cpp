@@ -51,9 +51,12 @@ TEST(SystemLimits, DescriptorsAreNamedWhereFewAreLeft) {
     const Lowered lowered(RLIMIT_NOFILE, 10);
     EXPECT_EQ(refusal_text(EIO),
               "Input/output error; few descriptors are left; the limit on descriptors is 10: raise it (ulimit -n)");
+    EXPECT_NE(refusal_text(ETIMEDOUT).find("few descriptors are left; the limit on descriptors is 10"),
+              std::string::npos);  // where accept() is refused, the other side's connection times out
   }
   const Lowered enough(RLIMIT_NOFILE, 1000);
   EXPECT_EQ(refusal_text(EIO), "Input/output error");
+  EXPECT_EQ(refusal_text(ETIMEDOUT), "Connection timed out");
 }
 
 TEST(SystemLimits, MemoryIsNamedWithTheLimitsThatThereAre) {
