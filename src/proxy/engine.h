@@ -154,7 +154,7 @@ class Engine final : public Network {
     if (!fabric_) return;
     for (size_t i = proxies_.size(); i-- > 0;) proxies_[i].loop.reset();
     // The last acknowledgement of a peer may have been lost with a rail, and the end of a context would wait for it.
-    if (host_) host_->forget_all();
+    if (host_) interrupted_ = host_->forget_all();
     if (!proxies_.empty() && proxies_[0].side && first().settle_flushes())
       flush_memory_.release();
     else
@@ -164,7 +164,9 @@ class Engine final : public Network {
   void close() noexcept override {
     host_->close();
     for (Proxy& proxy : proxies_) proxy.side->close();
-    fabric_.reset();
+    // tcp of libfabric 1.17 may crash where it is closed amid operations. The call that waits for them ends the
+    // process.
+    if (!interrupted_) fabric_.reset();
   }
 
   void share_host_calls() noexcept override { host_->port().admit_several(); }
@@ -336,6 +338,7 @@ class Engine final : public Network {
   std::unique_ptr<RailKeeper> keeper_;  ///< null: a single rail, which nothing can replace
   std::optional<PeerNews> news_;        ///< what peers say of their rails; empty where `keeper_` is null
   std::deque<Proxy> proxies_;           ///< by thread; others hold the address of each
+  bool interrupted_ = false;            ///< stop() came amid operations of host calls
   std::optional<HostSide<RailType>> host_;
   size_t channels_ = 0;  ///< of kernels, handed out so far
 };

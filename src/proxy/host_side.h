@@ -161,9 +161,12 @@ class HostSide {
   PortLock& port() noexcept { return port_; }
   RailSet<R>& rails() noexcept { return initiator_.rails(); }
   void ignore_failures() noexcept { initiator_.ignore_failures(); }
-  void forget_all() noexcept {
+  /// Whether operations were under way.
+  bool forget_all() noexcept {
     const Entry entry(*this);
+    const bool were_under_way = initiator_.outstanding() > 0;
     initiator_.forget_all();
+    return were_under_way;
   }
   /// Lets no thread use the rails any more: see PortLock::close().
   void close() noexcept { port_.close(); }
