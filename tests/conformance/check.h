@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { kCheckAlarmSeconds = 50, kCheckAlarmStatus = 124, kCheckSkipStatus = 77 };
+enum { kCheckAlarmSeconds = 100, kCheckAlarmStatus = 124, kCheckSkipStatus = 77 };
 
 static const char* check_program = "?";
 static char check_step_text[160] = "start";  // of the main thread; other threads only read it
