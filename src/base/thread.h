@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads of the library. docs/architecture.md lists them; tests/observe/threads compares the list with a running job.
+// Threads of the library. docs/architecture.md lists them; tests/observe/check_threads.py compares the
+// list with a running job.
 #pragma once
 
 #include <pthread.h>
