@@ -3,7 +3,8 @@
 # Builds the documentation site from README.md, docs/ and the other Markdown files:
 #   scripts/docs.sh           writes build/site/site; open its index.html in a browser
 #   scripts/docs.sh --serve   shows it at http://localhost:8000
-#   scripts/docs.sh --check   builds it, installs nothing; exit 77 where mkdocs and its theme are missing
+#   scripts/docs.sh --check   builds it, installs nothing; where mkdocs and its theme are missing,
+#                             only checks that the navigation has each page, and exits with 77
 #   scripts/docs.sh --install only installs them
 # REPOSITORY=URL names the repository that the pages link to (default: origin, where it is a URL).
 # mkdocs, its theme, and what draws diagrams and plots come from PyPI, into build/site/python, in the versions of
@@ -21,12 +22,13 @@ case ${1:-} in
   --check)
     has_all "$python" || python=python3
     if ! has_all "$python"; then
+      python3 docs/site/assemble.py --check
       echo "SKIPPED: mkdocs, its theme material, matplotlib or mermaidx is missing; scripts/docs.sh installs them"
       exit 77
     fi
     ;;
   *)
-    sed -n '3,9p' "$0" >&2
+    sed -n '3,10p' "$0" >&2
     exit 2
     ;;
 esac

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Puts the pages of the documentation site together.
 
-usage: assemble.py FOLDER
+usage: assemble.py FOLDER | --check
 
 Copies every Markdown file of the sources to FOLDER/pages, at its path, with the files that it shows or links to, and
 writes FOLDER/mkdocs.yml: the settings of docs/site/mkdocs.yml and the navigation. A link to a folder becomes one to its
 README.md, or to a list of its files. Mermaid diagrams and the plots that a page asks for become SVG files, so that a page
-asks no other server for anything.
+asks no other server for anything. --check only asks whether the navigation has each page, which needs no package.
 """
 import hashlib
 import json
@@ -39,7 +39,7 @@ PARTS = {
                "docs/tracing.md", "docs/porting.md", "docs/security.md", "docs/packages.md", "docs/licenses.md", "docs/platforms.md", "docs/two-hosts.md", "bootstrap/README.md", "transports/ofi/README.md", "perftest"],
     "Reference": ["docs/functions/README.md", "docs/env.md", "docs/limits.md", "docs/memory_model.md", "docs/reference"],
     "Performance": ["docs/performance.md", "docs/performance/gpu.md", "docs/performance/training.md"],
-    "Inside": ["docs/architecture.md", "docs/staging.md", "src", "docs/gotchas.md", "docs/decisions", "tests/README.md", "docs/writing.md", "CONTRIBUTING.md", "SECURITY.md", "docs/abi.md", "docs/release.md", "docs/benchmarks.md", "docs/figures.md", "python/README.md", "CHANGELOG.md"],
+    "Inside": ["docs/architecture.md", "docs/glossary.md", "docs/staging.md", "src", "docs/gotchas.md", "docs/decisions", "tests/README.md", "docs/writing.md", "CONTRIBUTING.md", "SECURITY.md", "docs/abi.md", "docs/release.md", "docs/benchmarks.md", "docs/figures.md", "python/README.md", "CHANGELOG.md"],
 }
 
 
@@ -181,14 +181,16 @@ class Assembly:
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
+    texts = {page: (ROOT / page).read_text(encoding="utf-8") for page in known_pages()} | made_pages()
+    links = navigation(texts)
+    if sys.argv[1] == "--check":
+        return
     out = pathlib.Path(sys.argv[1]).resolve()
-    tracked = known_pages()
-    texts = {page: (ROOT / page).read_text(encoding="utf-8") for page in tracked} | made_pages()
     shutil.rmtree(out / "pages", ignore_errors=True)
     assembly = Assembly(out / "pages", texts)
     for page in texts:
         assembly.write(page)
-    settings = SETTINGS.read_text(encoding="utf-8") + about() + "docs_dir: pages\nsite_dir: site\n" + "\n".join(navigation(texts)) + "\n"
+    settings = SETTINGS.read_text(encoding="utf-8") + about() + "docs_dir: pages\nsite_dir: site\n" + "\n".join(links) + "\n"
     for name in ("extra.css", "iframe-worker.js"):
         shutil.copyfile(SETTINGS.with_name(name), out / "pages" / name)
     (out / "mkdocs.yml").write_text(settings, encoding="utf-8")
