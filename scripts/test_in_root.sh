@@ -3,6 +3,7 @@
 # Runs quickstart and tests of the commit that is checked out in a bare Debian of another release:
 #   scripts/test_in_root.sh SUITE [OPTION]...     SUITE: bookworm, trixie, sid, ...
 #     --only quickstart|test    one of the two
+#     --user                    the tests run as an ordinary user, after root has installed the packages
 #     --quick, --label LABEL, --build-all    for scripts/test.sh
 #     --cached DIR              keeps compiler cache and packages there, for the next run
 #     --keep DIR                makes the root in DIR, or goes on with the one that is there, and leaves it
@@ -20,11 +21,11 @@ refuse() {
   exit 2
 }
 usage() {
-  sed -n '4,11p' "$0" >&2
+  sed -n '4,12p' "$0" >&2
   exit 2
 }
 
-suite='' only='' cached='' root='' logs='' keep='' shell=''
+suite='' only='' user='' cached='' root='' logs='' keep='' shell=''
 test_options=()
 while [ $# -gt 0 ]; do
   case $1 in
@@ -33,6 +34,7 @@ while [ $# -gt 0 ]; do
       [ "$only" = quickstart ] || [ "$only" = test ] || usage
       shift
       ;;
+    --user) user=yes ;;
     --quick | --build-all) test_options+=("$1") ;;
     --label)
       test_options+=(--label "'${2:?--label needs a label}'") # a shell inside reads it
@@ -140,6 +142,7 @@ fi
 
 # The tree as it is committed, without a path back to this one.
 tree=$root/railshmem
+[ ! -d "$tree" ] || chown -R 0:0 "$tree" # git refuses a tree of another user, which --user leaves
 [ -d "$tree/.git" ] || git init --quiet "$tree"
 commit=$(git rev-parse HEAD)
 git -C "$tree" fetch --quiet "$source_dir" "$commit" 2>/dev/null ||
@@ -166,8 +169,8 @@ inside() {
       mount -t tmpfs -o mode=1777 tmpfs tmp
       cp --dereference /etc/resolv.conf etc/resolv.conf
       if [ -n "$cached" ]; then
-        mkdir -p root/.ccache
-        mount --bind "$cached/ccache-$suite" root/.ccache
+        mkdir -p var/cache/ccache
+        mount --bind "$cached/ccache-$suite" var/cache/ccache
         mount --bind "$cached/archives-$suite" var/cache/apt/archives
       fi
       hostname "railshmem-$suite" # which no name service knows
@@ -175,7 +178,7 @@ inside() {
       pivot_root . .outside
       cd /
       umount --lazy /.outside
-      exec env -i HOME=/root TERM="${TERM:-dumb}" LANG=C.UTF-8 CCACHE_DIR=/root/.ccache CCACHE_MAXSIZE=10G \
+      exec env -i HOME=/root TERM="${TERM:-dumb}" LANG=C.UTF-8 CCACHE_DIR=/var/cache/ccache CCACHE_MAXSIZE=10G \
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash -c "cd /railshmem && $*"
     ' inside "$root" "$cached" "$suite" "$@"
 }
@@ -205,7 +208,13 @@ part() {
 [ "$only" = test ] || part quickstart scripts/quickstart.sh
 if [ "$only" != quickstart ]; then
   rm -rf "$tree/build/logs"
-  part test scripts/test.sh "${test_options[@]}"
+  if [ -n "$user" ]; then
+    part packages "scripts/install_packages.sh test && { id tester || useradd --create-home tester; } &&
+      mkdir -p /var/cache/ccache && chown -R tester: /railshmem /var/cache/ccache"
+    part test "exec runuser -u tester -- env HOME=/home/tester USER=tester scripts/test.sh" "${test_options[@]}"
+  else
+    part test scripts/test.sh "${test_options[@]}"
+  fi
   cp "$tree"/build/logs/* "$logs/" 2>/dev/null || true
   names=$(awk '/^The following tests FAILED:/ { failed = 1; next } /^Errors|^$/ { failed = 0 }
     failed { sub(/^[ \t]*[0-9]+ - /, ""); print }' "$tree"/build/logs/*.ctest 2>/dev/null | sort -u) || true # none exist where packages could not be installed
