@@ -76,7 +76,6 @@ class Failover {
   /// Keeps the operation of this cell for the replay: the provider gave it up, or its rail was closed.
   void strand(OpCell& cell) noexcept {
     desk_.rails.came(cell.rail);
-    cell.flight = Flight::none;
     switch (cell.what.kind) {
       case OpKind::answer:
         desk_.cells.give(cell);  // a peer that misses the answer will ask
@@ -90,13 +89,14 @@ class Failover {
         break;
       case OpKind::put_signal:
         if (cell.parent != kNoCell) break;
-        if (cell.request_bytes == 0 && (!cell.signal_has_left() || signal_is_copied())) break;
+        if (cell.request_bytes == 0 && (cell.state.owes_signal() || signal_is_copied())) break;
         [[fallthrough]];
       default:  // the carrier of a request, sent again with it
-        if (--cell.parts_left == 0 && !cell.awaits_answer()) desk_.end(cell);  // its request was answered already
+        cell.state.on<Event::lose_carrier>();
+        if (--cell.parts_left == 0 && !cell.state.awaits_answer()) desk_.end(cell);  // its request was answered already
         return;
     }
-    cell.flight = Flight::lost;
+    cell.state.on<Event::lose_data>();
     if (cell.parent != kNoCell) desk_.rails.long_lost(cell.rail, cell.what.nbytes);
   }
 
@@ -194,7 +194,7 @@ class Failover {
       const OpCell& cell = desk_.cells[i];
       if (cell.what.kind == OpKind::none || cell.what.kind == OpKind::answer || cell.what.pe != pe) continue;
       if (((rails >> cell.rail) & 1) == 0 || is_covered(cell.rail, pe)) continue;
-      if (cell.in_flight() || cell.request == RequestStage::sent) down(cell.rail, pe, now_ns(), Death::closing);
+      if (cell.state.in_flight() || cell.state.is_sent()) down(cell.rail, pe, now_ns(), Death::closing);
     }
   }
 
@@ -258,7 +258,7 @@ class Failover {
     for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
       const OpCell& cell = desk_.cells[i];
       if (cell.what.kind == OpKind::none || cell.what.kind == OpKind::answer || cell.what.pe != pe) continue;
-      if (cell.awaits_answer() || (cell.rail == r && cell.flight != Flight::none)) return true;
+      if (cell.state.awaits_answer() || (cell.rail == r && cell.state.has_data_to_come())) return true;
     }
     return false;
   }
@@ -332,7 +332,7 @@ class Failover {
       const OpCell& cell = desk_.cells[i];
       // The loss of an answer does no harm, and an answer may be what tells the peer of the rail opened for it.
       if (cell.what.kind == OpKind::answer) continue;
-      if (on(cell, recovery) && cell.in_flight()) held |= RailMask{1} << cell.rail;
+      if (on(cell, recovery) && cell.state.in_flight()) held |= RailMask{1} << cell.rail;
     }
     if (held == 0) {
       recovery.stage = Stage::quarantine;
@@ -370,8 +370,8 @@ class Failover {
   /// Marks the requests that went over lost rails: their answers are not expected any more.
   void lose_requests(const Recovery& recovery) noexcept {
     requests_.outbox().for_each(desk_.cells, recovery.pe, [&](OpCell& cell) {
-      if (cell.request != RequestStage::sent || !on(cell, recovery)) return;
-      cell.request = RequestStage::lost;
+      if (!cell.state.is_sent() || !on(cell, recovery)) return;
+      cell.state.on<Event::lose_request>();
       desk_.rails.came(cell.rail);
     });
   }

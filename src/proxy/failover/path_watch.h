@@ -48,9 +48,9 @@ class PathWatch {
     for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
       OpCell& cell = desk_.cells[i];
       if (cell.what.kind == OpKind::none) continue;
-      const bool asks = cell.request == RequestStage::sent;
+      const bool asks = cell.state.is_sent();
       if (!asks) cell.first_look = 0;
-      if (!cell.in_flight() && !asks) continue;
+      if (!cell.state.in_flight() && !asks) continue;
       if (asks && cell.first_look == 0) cell.first_look = look_;
       if (asks && look_ - cell.first_look >= kLooksUnanswered) {
         cell.first_look = 0;

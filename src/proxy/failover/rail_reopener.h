@@ -65,7 +65,7 @@ class RailReopener {
   bool others_are_busy(size_t r) noexcept {
     for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
       const OpCell& cell = desk_.cells[i];
-      if (cell.what.kind != OpKind::none && cell.rail == r && cell.in_flight() &&
+      if (cell.what.kind != OpKind::none && cell.rail == r && cell.state.in_flight() &&
           desk_.rails.paths.is_up(r, cell.what.pe))
         return true;
     }
@@ -89,7 +89,7 @@ class RailReopener {
     desk_.rails.paths.set_unproven(r);
     for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
       OpCell& cell = desk_.cells[i];
-      if (cell.what.kind != OpKind::none && cell.rail == r && cell.in_flight()) strand(cell);
+      if (cell.what.kind != OpKind::none && cell.rail == r && cell.state.in_flight()) strand(cell);
     }
     for (int pe = 0; pe < desk_.rails.paths.npes(); ++pe) down(r, pe);
   }

@@ -24,8 +24,7 @@ class Replay {
     for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
       OpCell& cell = desk_.cells[i];
       if (cell.what.kind == OpKind::none || cell.what.pe != pe) continue;
-      if (cell.request == RequestStage::behind_data) complete = false;
-      if (cell.flight == Flight::lost) lost.push_back(&cell);
+      if (cell.state.data_is_lost()) lost.push_back(&cell);
     }
     std::sort(lost.begin(), lost.end(),
               [](const OpCell* a, const OpCell* b) { return static_cast<int32_t>(a->issue - b->issue) < 0; });
@@ -44,15 +43,16 @@ class Replay {
   bool requests(int pe, const AccountMessage& account, Answered&& answered) noexcept {
     bool complete = true;
     requests_.outbox().for_each(desk_.cells, pe, [&](OpCell& cell) {
-      if (cell.request == RequestStage::sent) return settle(account, cell, answered);
+      if (cell.state.is_sent()) return settle(account, cell, answered);
       if (!complete) return;
-      if (cell.fetch == nullptr && executed(account, cell)) {
-        requests_.settle(cell, answered);
-      } else if (cell.request == RequestStage::behind_data || cell.flight == Flight::lost ||
-                 requests_.repeat(cell) != Post::ok) {
-        complete = false;
-      } else {
-        cell.request = RequestStage::sent;
+      switch (cell.state.step_of_request(cell.fetch == nullptr && executed(account, cell))) {
+        case OperationState::RequestStep::settle:
+          return requests_.settle(cell, answered);
+        case OperationState::RequestStep::resend:
+          if (requests_.repeat(cell) == Post::ok) return cell.state.on<Event::resend>();
+          [[fallthrough]];
+        case OperationState::RequestStep::wait:
+          complete = false;
       }
     });
     return complete;
@@ -69,9 +69,9 @@ class Replay {
   template <class FinishPart>
   bool data(const AccountMessage& account, OpCell& cell, FinishPart&& finish_part) noexcept {
     const int pe = cell.what.pe;
-    const bool signalled = cell.parent == kNoCell && cell.what.kind == OpKind::put_signal && cell.signal_has_left();
-    if (signalled && (!cell.awaits_answer() || executed(account, cell))) {
-      cell.flight = Flight::none;  // its signal was seen, so the data is not sent again: its reader may be through
+    const bool signals = cell.parent == kNoCell && cell.what.kind == OpKind::put_signal;
+    if (signals && cell.state.data_was_used(executed(account, cell))) {
+      cell.state.on<Event::drop_data>();
       finish_part(cell);
       return true;
     }
@@ -83,16 +83,14 @@ class Replay {
     if (posted != Post::ok) return false;
     if (cell.is_word) desk_.words.moved(pe, first);
     if (cell.parent != kNoCell) desk_.rails.long_posted(cell.rail, cell.what.nbytes);
-    if (cell.request != RequestStage::lost) return true;
-    cell.request = RequestStage::behind_data;
-    return false;
+    return true;
   }
 
   /// Ends a request whose path lives but whose answer may have gone over a path that died: nobody sends such an answer
   /// again, unless another answer follows.
   template <class Answered>
   void settle(const AccountMessage& account, OpCell& cell, Answered&& answered) noexcept {
-    if (cell.fetch == nullptr && cell.flight != Flight::lost && executed(account, cell))
+    if (cell.fetch == nullptr && !cell.state.data_is_lost() && executed(account, cell))
       requests_.settle(cell, answered);
   }
 

@@ -44,9 +44,9 @@ class CellPool {
   }
   void give(OpCell& cell) noexcept {
     cell.fetch = nullptr;
-    cell.flight = Flight::none;
-    cell.request = RequestStage::none;
+    cell.state.clear();
     cell.fetch_width = 0;
+    cell.swallowed = false;
     cell.unordered = false;
     cell.lasting = false;
     cell.is_word = false;

@@ -186,10 +186,11 @@ class Desk {
                   cell.what.kind == OpKind::get ? rails[r].read(cell.read()) : rails[r].write(cell.write(more)));
   }
   /// Accounts for a write or read of the cell, to which rail `r` said `post`.
-  [[gnu::always_inline]] Post posted(OpCell& cell, size_t r, Post post, Flight flight = Flight::under_way) noexcept {
+  template <Event kHow = Event::post>
+  [[gnu::always_inline]] Post posted(OpCell& cell, size_t r, Post post) noexcept {
     if (post == Post::ok) [[likely]] {
       cell.rail = static_cast<uint8_t>(r);
-      cell.flight = flight;
+      cell.state.on<kHow>();
     }
     return account(post, cell.what, r, cell.what.nbytes, true);
   }
@@ -220,7 +221,7 @@ class Desk {
         tuning.checks_data ? send_sealed(r, to, bytes, nbytes, carrier) : rails[r].send({to, bytes, nbytes, carrier});
     if (posted == Post::ok && carrier != nullptr) {
       ++carrier->parts_left;
-      carrier->flight = Flight::under_way;
+      carrier->state.on<Event::post>();
     }
     return account(posted, what, r, nbytes, carrier != nullptr);
   }
@@ -236,8 +237,9 @@ class Desk {
   /// Instead of a post to a peer that is gone or in doubt.
   [[gnu::cold, gnu::noinline]] Post swallow(OpCell& cell, size_t r) noexcept {
     cell.rail = static_cast<uint8_t>(r);
-    cell.flight = Flight::under_way;
+    cell.state.on<Event::swallow>();
     rails.expect(r);
+    cell.swallowed = true;
     gone.swallow(cell.index);
     return Post::ok;
   }
@@ -262,9 +264,9 @@ class Desk {
     for (uint32_t i = 0; i < cells.size(); ++i) {
       const OpCell& cell = cells[i];
       if (cell.what.kind == OpKind::none) continue;
-      log_debug("cell %u: %s, rail %u of usable 0x%x, parts left %u, %s, request: %s, part of %d", i,
-                describe(cell.what).c_str(), cell.rail, rails.usable(cell.what.pe), cell.parts_left,
-                name_of(cell.flight), name_of(cell.request), static_cast<int>(cell.parent));
+      log_debug("cell %u: %s, rail %u of usable 0x%x, parts left %u, %s, part of %d", i, describe(cell.what).c_str(),
+                cell.rail, rails.usable(cell.what.pe), cell.parts_left, name_of(cell.state.now()),
+                static_cast<int>(cell.parent));
     }
   }
 

@@ -52,7 +52,6 @@ class GonePeers {
   void prepare(int npes, size_t cells) {
     state_.resize(static_cast<size_t>(npes));
     awaited_.resize(cells);
-    is_swallowed_.resize(cells);
     swallowed_.reserve(cells);
   }
   void add(int pe) noexcept { set(pe, State::gone); }
@@ -63,18 +62,13 @@ class GonePeers {
   std::vector<Doubt>& doubts() noexcept { return doubts_; }
 
   /// The cell was posted to a peer that swallows.
-  void swallow(uint32_t cell) noexcept {
-    is_swallowed_[cell] = true;
-    swallowed_.push_back(cell);
-  }
-  bool is_swallowed(uint32_t cell) const noexcept { return is_swallowed_[cell]; }
+  void swallow(uint32_t cell) noexcept { swallowed_.push_back(cell); }
   /// Hands out the swallowed cells for which may_end(cell) is true.
   template <class MayEnd>
   std::vector<uint32_t> take_swallowed(MayEnd&& may_end) {
     const auto kept = std::stable_partition(swallowed_.begin(), swallowed_.end(), std::not_fn(may_end));
     std::vector<uint32_t> taken(kept, swallowed_.end());
     swallowed_.erase(kept, swallowed_.end());
-    for (const uint32_t cell : taken) is_swallowed_[cell] = false;
     return taken;
   }
 
@@ -93,7 +87,7 @@ class GonePeers {
 
   bool any_ = false;
   std::vector<State> state_;
-  std::vector<bool> awaited_, is_swallowed_;
+  std::vector<bool> awaited_;
   std::vector<uint32_t> swallowed_;
   std::vector<Doubt> doubts_;
 };

@@ -10,31 +10,11 @@
 #include "src/plugin/rail.h"
 #include "src/proxy/post/net_context.h"
 #include "src/proxy/post/operation.h"
+#include "src/proxy/post/operation_state.h"
 
 namespace railshmem {
 
 inline constexpr uint32_t kNoCell = ~uint32_t{0};
-
-/// How far a rail is with what was posted last of a cell: its data, or the message that carries its request.
-enum class Flight : uint8_t {
-  none,       ///< nothing is under way: the rail has told its event, or nothing was posted
-  under_way,  ///< the rail will tell an event
-  only_one,   ///< the rail will tell an event, which ends the operation: a put of one write
-  lost        ///< the rail died before the arrival of the data was known: Replay posts the data again
-};
-
-/// How far a request is, which its target executes and answers: a message of its own, or the signal of a put_signal.
-enum class RequestStage : uint8_t {
-  none,        ///< no request, an answered one, or one that nobody answers
-  owed,        ///< the signal goes when all data is complete
-  sent,        ///< in the outbox, until the target answers
-  lost,        ///< in the outbox: its rail died, so Replay sends it again unless the target has executed it
-  behind_data  ///< in the outbox: lost, and the data goes again before it
-};
-
-/// For debug messages.
-const char* name_of(Flight flight) noexcept;
-const char* name_of(RequestStage stage) noexcept;
 
 inline void tell(bool* done) noexcept {
   // release: pairs with is_told(); the caller, who may not hold the endpoint, must see the data.
@@ -56,9 +36,9 @@ struct OpCell : OpSlot {
   Operation what{OpKind::none, -1, 0};  ///< kind none: the cell is free
   // give() clears the fields from here up to `next` in two wide stores.
   void* fetch = nullptr;  ///< where a reply's value goes
-  Flight flight = Flight::none;
-  RequestStage request = RequestStage::none;
+  OperationState state;
   uint8_t fetch_width = 0;
+  bool swallowed = false;      ///< GonePeers ends it; no rail knows it
   bool unordered = false;      ///< a request that may pass others: a piece of something longer
   bool lasting = false;        ///< goes on only if somebody polls; see Initiator::needs_polling()
   bool is_word = false;        ///< a put that WordOrder keeps in order
@@ -86,15 +66,9 @@ struct OpCell : OpSlot {
   /// True when the cell's event only says that the provider took a message over. The event of a write or read also says
   /// that the peer was reached.
   bool is_message() const noexcept { return what.kind == OpKind::answer || request_bytes > 0; }
-  bool in_flight() const noexcept { return flight == Flight::under_way || flight == Flight::only_one; }
-  bool awaits_answer() const noexcept { return request >= RequestStage::sent; }
-  /// Of a put_signal: whether the target may have seen its signal.
-  bool signal_has_left() const noexcept {
-    return request != RequestStage::owed && request != RequestStage::behind_data;
-  }
   /// The signal goes when all parts of the data are complete, unless it goes earlier.
   void owes_signal(const NetSignal& what_signal) noexcept {
-    request = RequestStage::owed;
+    state.on<Event::owe_signal>();
     signal = what_signal;
   }
 };

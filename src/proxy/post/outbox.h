@@ -39,7 +39,7 @@ class Outbox {
   void add(CellPool& cells, OpCell& cell) noexcept {
     Peer& peer = at(cell.what.pe);
     cell.sequence = peer.next++;
-    cell.request = RequestStage::sent;
+    cell.state.on<Event::send>();
     cell.previous = peer.newest;
     cell.next = kNoCell;
     (peer.newest == kNoCell ? peer.oldest : cells[peer.newest].next) = cell.index;
@@ -51,7 +51,7 @@ class Outbox {
     Peer& peer = at(cell.what.pe);
     (cell.previous == kNoCell ? peer.oldest : cells[cell.previous].next) = cell.next;
     (cell.next == kNoCell ? peer.newest : cells[cell.next].previous) = cell.previous;
-    cell.request = RequestStage::none;
+    cell.state.on<Event::answer>();
     --total_;
   }
 

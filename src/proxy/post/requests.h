@@ -141,7 +141,7 @@ class Requests {
   /// The target has executed the request, which goes to answered(cell).
   template <class Answered>
   void settle(OpCell& cell, Answered&& answered) noexcept {
-    if (cell.request == RequestStage::sent) desk_.rails.came(cell.rail);
+    if (cell.state.is_sent()) desk_.rails.came(cell.rail);
     outbox_.remove(desk_.cells, cell);
     answered(cell);
   }
@@ -156,7 +156,7 @@ class Requests {
   OpCell* awaiting(int pe, uint32_t index, uint32_t sequence) noexcept {
     if (index >= desk_.cells.size()) return nullptr;
     OpCell& cell = desk_.cells[index];
-    return cell.awaits_answer() && cell.sequence == sequence && cell.what.pe == pe ? &cell : nullptr;
+    return cell.state.awaits_answer() && cell.sequence == sequence && cell.what.pe == pe ? &cell : nullptr;
   }
   /// What to say of an answer for which nothing waits.
   Flaw flaw_of_late(int pe, uint32_t index, uint32_t sequence) const noexcept {

@@ -106,8 +106,11 @@ class Initiator {
     Post posted = Post::again;
     for (; left != 0; r = desk_.rails.after(r, left)) {
       R& rail = desk_.rails[r];
-      posted = desk_.posted(*cell, r, op.kind == OpKind::get ? rail.read(cell->read()) : rail.write(cell->write(false)),
-                            op.kind == OpKind::put ? Flight::only_one : Flight::under_way);
+      if (op.kind == OpKind::put)
+        posted = desk_.template posted<Event::post_whole>(*cell, r, rail.write(cell->write(false)));
+      else
+        posted =
+            desk_.posted(*cell, r, op.kind == OpKind::get ? rail.read(cell->read()) : rail.write(cell->write(false)));
       if (posted != Post::again) [[likely]]
         break;
       left &= ~(RailMask{1} << r);
@@ -358,7 +361,7 @@ class Initiator {
     OpCell& part = static_cast<OpCell&>(*slot);
     assert(part.rail == r && "a rail tells an event of another rail");
     desk_.rails.came(r);
-    if (part.flight == Flight::only_one) [[likely]] {
+    if (part.state.is_whole()) [[likely]] {
       desk_.rails.paths.moved(r, part.what.pe);
       desk_.end(part, {OpKind::put, part.what.pe, part.what.nbytes});
     } else {
@@ -366,12 +369,17 @@ class Initiator {
     }
   }
   /// The event of a cell for which the rail will tell none, as its peer is gone.
-  void end_flight(OpCell& part) noexcept { part.flight == Flight::only_one ? desk_.end(part) : end_part(part); }
+  void end_flight(OpCell& part) noexcept {
+    if (part.state.is_whole()) return desk_.end(part);
+    part.state.data_is_lost() ? part.state.on<Event::drop_data>() : part.state.on<Event::arrive>();
+    end_part(part);
+  }
   [[gnu::noinline]] void part_completed(OpCell& part) noexcept {
-    if (!peer_failures_.is_late(part)) end_part(part);
+    if (peer_failures_.is_late(part)) return;
+    part.state.on<Event::arrive>();
+    end_part(part);
   }
   void end_part(OpCell& part) noexcept {
-    part.flight = Flight::none;
     if (!part.is_message()) desk_.rails.paths.moved(part.rail, part.what.pe);
     if (part.parent == kNoCell || part.what.kind == OpKind::staged_piece)
       return finish_part(part);  // for a staged piece this ends only its request
@@ -396,18 +404,8 @@ class Initiator {
       tell(cell.outcome.done);  // the source is free
       cell.outcome.done = nullptr;
     }
-    switch (cell.request) {
-      case RequestStage::owed:
-        return requests_.signal_when_possible(cell);
-      case RequestStage::behind_data:
-        cell.request = RequestStage::lost;  // Replay sends the signal
-        return;
-      case RequestStage::none:
-        return end(cell);
-      case RequestStage::sent:
-      case RequestStage::lost:
-        return;  // the answer ends the operation
-    }
+    if (cell.state.has_no_request()) return end(cell);
+    if (cell.state.owes_signal()) requests_.signal_when_possible(cell);  // else the answer ends the operation
   }
 
   void end(OpCell& cell) noexcept {

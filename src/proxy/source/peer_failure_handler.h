@@ -38,6 +38,7 @@ class PeerFailureHandler {
     if (!desk_.gone.any()) return;
     for (const uint32_t index : desk_.gone.take_swallowed([this](uint32_t i) { return is_of_lost(i); })) {
       OpCell& cell = desk_.cells[index];
+      cell.swallowed = false;
       desk_.rails.came(cell.rail);
       end_flight(cell);
     }
@@ -90,9 +91,9 @@ class PeerFailureHandler {
     size_t dropped = 0;
     for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
       OpCell& cell = desk_.cells[i];
-      if (cell.what.kind == OpKind::none || cell.what.pe != pe || desk_.gone.is_swallowed(i)) continue;
-      const bool stranded = cell.flight == Flight::lost;  // no rail knows it any more
-      if (!cell.in_flight() && !stranded) continue;
+      if (cell.what.kind == OpKind::none || cell.what.pe != pe || cell.swallowed) continue;
+      const bool stranded = cell.state.data_is_lost();  // no rail knows it any more
+      if (!cell.state.in_flight() && !stranded) continue;
       ++dropped;
       if (!stranded) desk_.gone.await_event(i);
       end_flight(cell);

@@ -135,7 +135,7 @@ class StagedPieces {
     const bool get = gets(piece), brief = is_short(piece.what.nbytes);
     const MessageKind kind = get ? MessageKind::staged_get : MessageKind::staged_put;
     // The one piece of a put_signal brings the signal, which otherwise follows when all are there.
-    const bool signals = whole.what.kind == OpKind::put_signal && whole.request == RequestStage::none;
+    const bool signals = whole.what.kind == OpKind::put_signal && whole.state.has_no_request();
     return requests_.ask_from(piece, [&](std::byte* bytes) {
       StagedMessage message = desk_.headers.staged(kind, piece, signals ? &whole : nullptr);
       if (!brief) message.slot = piece.staging;

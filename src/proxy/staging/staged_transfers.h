@@ -65,7 +65,7 @@ class StagedTransfers {
     desk_.make_lasting(*whole);
     if (kind == OpKind::put_signal) {
       whole->signal = op.detail.signal;
-      if (longest(kind) < op.nbytes) whole->request = RequestStage::owed;  // else the one piece brings it
+      if (longest(kind) < op.nbytes) whole->state.on<Event::owe_signal>();  // else the one piece brings it
     }
     desk_.count_in(*whole, whole->what, op.context, op.outcome);
     waiting_.add(takes_next(*whole, 0), *whole);

@@ -145,7 +145,7 @@ class Exchange {
   void hear(const Answered& answer) {
     if (answer.is_reply) {
       OpCell& cell = cells_[answer.cell];  // as the initiator: the cell may have another owner by now
-      if (!cell.awaits_answer() || cell.sequence != answer.sequence || cell.what.pe != answer.pe) return;
+      if (!cell.state.awaits_answer() || cell.sequence != answer.sequence || cell.what.pe != answer.pe) return;
       ASSERT_EQ(answer.value, open_[cell.index].id * 10);
       outbox_.remove(cells_, cell);
       close(cell);
