@@ -244,7 +244,7 @@ peers() {
   echo
   echo "## What peers cost a PE before any traffic, ${SHMEM_OFI_PROVIDER:-tcp}"
   echo
-  echo "| rails | PEs | open ms | open MiB | learn peers ms | B per peer | B per peer and context | card B |"
+  echo "| rails | PEs | open ms | open MiB | learn peers ms | B per peer | B per peer and context | descriptor B |"
   echo "| --- | --- | --- | --- | --- | --- | --- | --- |"
   for count in 1 2 4; do
     for npes in 256 4096; do
@@ -252,7 +252,7 @@ peers() {
         --format json > "$scratch/rows"
       rows_of "$scratch/rows" | awk -v rails="$count" -v npes="$npes" '{ v[$1] = $3 } END {
         printf "| %d | %d | %.0f | %.1f | %.1f | %.0f | %.0f | %.0f |\n", rails, npes, v["open"], v["open_memory"] / 1024,
-          v["connect"], v["per_peer"], v["per_context"], v["card"] }'
+          v["connect"], v["per_peer"], v["per_context"], v["descriptor"] }'
     done
   done
 }

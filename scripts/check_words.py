@@ -21,6 +21,9 @@ WORDS = {
     "errand": "task",
     "errands": "task queue",
     "parked": "deferred",
+    "witness": "death detector",
+    "card": "descriptor",
+    "cards": "descriptors",
     "sick": "suspect",
     "calming": "recovering",
     "crew": "process group",
@@ -44,6 +47,10 @@ PHRASES = {
 
 # (word or phrase, pattern of paths): why the field uses it
 ALLOWED = {
+    ("card|cards", r"cmake/packages/description\.txt|share/|tests/support/nic_machines\.h|scripts/compare_(moe|nvshmem)\.sh"): "network cards in a computer",
+    ("card|cards", r"moe/|python/railshmem/symm_mem/"): "changes with the next run on GPUs",
+    ("card|cards", r"src/cuda/device_chunks\.|src/stream/team_scratch\.|src/gpu/(device_region|symmetric_buffers)\.cpp|"
+                   r"tests/unit/cuda/device_chunks_test\.cpp|tests/gpu/one_gpu/memory/"): "ChunkCard changes with the next run on GPUs",
     ("parked", r"src/globals/thread_park\.cpp"): "a parked thread is a term of the field",
     ("lies", r"tests/flaky/|tests/support/flaky_"): "a counter that does not say the truth",
     ("lies", r"tests/gpu/(multi_gpu/registered_buffers\.cpp|one_gpu/memory/mapping\.cu)"): "changes with the next run on GPUs",

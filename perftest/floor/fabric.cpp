@@ -74,17 +74,17 @@ FabricEnd::FabricEnd(const std::string& provider, size_t nbytes)
   }
 }
 
-FabricCard FabricEnd::card() const {
-  FabricCard card{};
-  card.address_bytes = sizeof card.address;
-  check(fi_getname(&ep_->fid, card.address, &card.address_bytes), "fi_getname");
-  card.key = fi_mr_key(mr_.get());
+FabricDescriptor FabricEnd::descriptor() const {
+  FabricDescriptor descriptor{};
+  descriptor.address_bytes = sizeof descriptor.address;
+  check(fi_getname(&ep_->fid, descriptor.address, &descriptor.address_bytes), "fi_getname");
+  descriptor.key = fi_mr_key(mr_.get());
   // Without FI_MR_VIRT_ADDR the remote side counts from 0.
-  card.base = info_->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? reinterpret_cast<uintptr_t>(region_.data()) : 0;
-  return card;
+  descriptor.base = info_->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? reinterpret_cast<uintptr_t>(region_.data()) : 0;
+  return descriptor;
 }
 
-void FabricEnd::connect(const FabricCard& peer) {
+void FabricEnd::connect(const FabricDescriptor& peer) {
   if (fi_av_insert(av_.get(), peer.address, 1, &peer_, 0, nullptr) != 1)
     throw std::runtime_error("fi_av_insert refused the helper's address");
   peer_base_ = peer.base;

@@ -33,8 +33,8 @@ class FabricEnd {
   /// Opens the provider and registers `nbytes` of private memory; throws with the call and the reason.
   FabricEnd(const std::string& provider, size_t nbytes);
 
-  FabricCard card() const;
-  void connect(const FabricCard& peer);
+  FabricDescriptor descriptor() const;
+  void connect(const FabricDescriptor& peer);
 
   char* region() noexcept { return region_.data(); }
   /// Post one operation between equal offsets; false = no room now, poll and try again.

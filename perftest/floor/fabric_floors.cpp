@@ -27,10 +27,10 @@ void send_flag(FabricEnd& end, size_t offset, uint64_t value) {
 
 /// Makes the helper's end of the session.
 void meet_parent(SharedHead& head, FabricEnd& end) {
-  head.card[1] = end.card();
+  head.descriptor[1] = end.descriptor();
   head.child_stage.store(kReady, std::memory_order_release);
   while (head.parent_stage.load(std::memory_order_acquire) < kReady) sched_yield();
-  end.connect(head.card[0]);
+  end.connect(head.descriptor[0]);
   head.child_stage.store(kConnected, std::memory_order_release);
 }
 
@@ -74,10 +74,10 @@ class Session {
   Session(const Context& context, size_t data_bytes, const char* role_name = "fabric")
       : partner_(role_name, 64, kDataOffset + data_bytes, provider_name(context.options)),
         end_(provider_name(context.options), kDataOffset + data_bytes) {
-    partner_.head().card[0] = end_.card();
+    partner_.head().descriptor[0] = end_.descriptor();
     partner_.announce(kReady);
     while (!partner_.reached(kConnected)) sched_yield();
-    end_.connect(partner_.head().card[1]);
+    end_.connect(partner_.head().descriptor[1]);
     const uint64_t start = ticks();
     while (!end_.write(kDataOffset, 8, kDelivered)) {
       end_.poll();

@@ -14,7 +14,7 @@
 namespace railshmem::perf {
 
 /// What a peer must know to reach a fabric endpoint.
-struct FabricCard {
+struct FabricDescriptor {
   uint8_t address[256];
   size_t address_bytes;
   uint64_t key;
@@ -29,8 +29,8 @@ struct SharedHead {
   alignas(64) std::atomic<uint64_t> pong;
   alignas(64) std::atomic<uint64_t> counter;
   alignas(64) char provider[128];
-  uint64_t nbytes;     ///< of the payload, or of each side's fabric region
-  FabricCard card[2];  ///< parent's, child's
+  uint64_t nbytes;                 ///< of the payload, or of each side's fabric region
+  FabricDescriptor descriptor[2];  ///< parent's, child's
 };
 inline constexpr size_t kPayloadOffset = 4096;
 static_assert(sizeof(SharedHead) <= kPayloadOffset);

@@ -22,7 +22,7 @@ void peers(Context& context) {
   add("connect", "ms", figures.connect_ms);
   add("per_peer", "B", figures.peer_bytes);
   add("per_context", "B", figures.context_bytes);
-  add("card", "B", figures.card_bytes);
+  add("descriptor", "B", figures.descriptor_bytes);
 }
 
 const Register bench(

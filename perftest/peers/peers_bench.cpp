@@ -17,7 +17,7 @@
 #include "src/plugin/network.h"
 #include "src/proxy/job_nonce.h"
 #include "src/proxy/staging/staging_terms.h"
-#include "transports/ofi/card.h"
+#include "transports/ofi/descriptor.h"
 
 namespace railshmem::perftest {
 
@@ -66,22 +66,23 @@ PeersFigures measure_peers(int npes) {
   const std::vector<std::byte> mine = network->attach({&segment, 1});
   figures.open_ms = ms_since(start);
   figures.open_bytes = resident() - before;
-  figures.card_bytes = static_cast<double>(mine.size());
+  figures.descriptor_bytes = static_cast<double>(mine.size());
 
-  std::vector<std::vector<std::byte>> cards{mine};
-  const std::vector<std::byte> own = without_terms(take_nonce_shares(cards).cards).front();
+  std::vector<std::vector<std::byte>> descriptors{mine};
+  const std::vector<std::byte> own = without_terms(take_nonce_shares(descriptors).descriptors).front();
   uint32_t number = 0;
   for (int pe = 1; pe < npes; ++pe) {
-    ofi::Card card = ofi::decode(own, 0);
-    figures.rails = card.rails.size();
-    for (ofi::Card::Rail& rail : card.rails) {
+    ofi::NetworkDescriptor descriptor = ofi::decode(own, 0);
+    figures.rails = descriptor.rails.size();
+    for (ofi::NetworkDescriptor::Rail& rail : descriptor.rails) {
       for (std::vector<std::byte>& address : rail.addresses) make_up(address, number++);
     }
-    cards.push_back(add_nonce_share(add_terms(ofi::encode(card), StagingTerms::of({&segment, 1}, Tuning{})), 0));
+    descriptors.push_back(
+        add_nonce_share(add_terms(ofi::encode(descriptor), StagingTerms::of({&segment, 1}, Tuning{})), 0));
   }
   before = resident();
   start = now_ns();
-  network->connect(cards);
+  network->connect(descriptors);
   figures.connect_ms = ms_since(start);
   figures.peer_bytes = (resident() - before) / npes;
 

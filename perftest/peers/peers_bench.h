@@ -9,12 +9,12 @@ namespace railshmem::perftest {
 
 struct PeersFigures {
   size_t rails;
-  double card_bytes;     ///< what a PE tells each other PE through the bootstrap
-  double open_ms;        ///< opening the rails and registering memory; does not depend on the number of PEs
-  double open_bytes;     ///< memory that the opening takes
-  double connect_ms;     ///< learning all peers
-  double peer_bytes;     ///< memory per peer: addresses, keys, states of paths and requests
-  double context_bytes;  ///< memory per peer and context
+  double descriptor_bytes;  ///< what a PE tells each other PE through the bootstrap
+  double open_ms;           ///< opening the rails and registering memory; does not depend on the number of PEs
+  double open_bytes;        ///< memory that the opening takes
+  double connect_ms;        ///< learning all peers
+  double peer_bytes;        ///< memory per peer: addresses, keys, states of paths and requests
+  double context_bytes;     ///< memory per peer and context
 };
 
 /// Measures with the settings of the environment (SHMEM_OFI_*). Nobody is contacted: providers connect at the first

@@ -18,6 +18,7 @@
 #include "shmem/types.h"
 #include "src/api/device_views.h"
 #include "src/api/memberships.h"
+#include "src/base/death_detector.h"
 #include "src/base/error.h"
 #include "src/base/fds.h"
 #include "src/base/job_end.h"
@@ -25,7 +26,6 @@
 #include "src/base/printable.h"
 #include "src/base/shm_files.h"
 #include "src/base/thread.h"
-#include "src/base/witness.h"
 #include "src/check/collective.h"
 #include "src/observe/observer.h"
 #include "src/rma/liveness.h"
@@ -79,7 +79,7 @@ void disown_child() noexcept {
   g_bootstrap.store(nullptr, std::memory_order_relaxed);
   process().memberships.abandon();
   set_end_hooks({});
-  set_death_witness(nullptr);
+  set_death_detector(nullptr);
   process().running.store(false, std::memory_order_relaxed);
 }
 
@@ -241,7 +241,7 @@ int start(int requested_thread_level, const BootstrapRequest& request) {
     // release: pairs with the hooks of the end.
     g_bootstrap.store(&bootstrap, std::memory_order_release);
     set_end_hooks({tell_end, telling_kills, tidy});
-    set_death_witness(dead_peer);
+    set_death_detector(dead_peer);
     warn_unknown_names(bootstrap.pe());
     WorldOptions options;
     options.several_threads_call = requested_thread_level == SHMEM_THREAD_MULTIPLE;

@@ -18,7 +18,7 @@ namespace railshmem {
 /// A name that lives in the network namespace, not in the file system: nothing is left behind by whoever dies.
 class AbstractAddress {
  public:
-  /// The name ends at the first zero, or with the span: a peer may have filled a field of its card to the end.
+  /// The name ends at the first zero, or with the span: a peer may have filled a field of its descriptor to the end.
   explicit AbstractAddress(std::span<const char> name) noexcept;
   const sockaddr* get() const noexcept { return reinterpret_cast<const sockaddr*>(&address_); }
   socklen_t nbytes() const noexcept { return nbytes_; }

@@ -17,11 +17,11 @@ class MappedExtents final : public ImportedMemory {
  public:
   MappedExtents(const DeviceContext& gpu, ShareBy by, size_t nbytes, std::string whose)
       : gpu_(gpu), by_(by), whose_(std::move(whose)), range_(gpu, nbytes, MappedFor::this_gpu) {}
-  void add(const ShareCard& card) override {
+  void add(const ShareDescriptor& descriptor) override {
     if (by_ == ShareBy::fabric)
-      return range_.append(PhysicalMemory::import(gpu_, FabricHandle{card.handle}, card.nbytes, whose_));
-    const UniqueFd fd = take_fd(card.fd);
-    range_.append(PhysicalMemory::import(gpu_, fd.get(), card.nbytes, whose_));
+      return range_.append(PhysicalMemory::import(gpu_, FabricHandle{descriptor.handle}, descriptor.nbytes, whose_));
+    const UniqueFd fd = take_fd(descriptor.fd);
+    range_.append(PhysicalMemory::import(gpu_, fd.get(), descriptor.nbytes, whose_));
   }
   std::byte* base() const noexcept override { return range_.base(); }
 
@@ -42,13 +42,13 @@ class OpenedBlock final : public ImportedMemory {
     const ContextGuard guard(gpu_, ContextGuard::For::cleanup);
     gpu_.log_failure(gpu_.driver().ipc_close(base_), "cuIpcCloseMemHandle");
   }
-  void add(const ShareCard& card) override {
+  void add(const ShareDescriptor& descriptor) override {
     const ContextGuard guard(gpu_);
-    const Result result = gpu_.driver().ipc_open(&base_, IpcHandle{card.handle}, kIpcEnablesPeerAccess);
+    const Result result = gpu_.driver().ipc_open(&base_, IpcHandle{descriptor.handle}, kIpcEnablesPeerAccess);
     if (result == kSuccess) return;
     base_ = 0;
     const std::string message = text("%llu bytes of cudaMalloc memory of %s cannot be opened on %s: %s%s",
-                                     static_cast<unsigned long long>(card.nbytes), whose_.c_str(),
+                                     static_cast<unsigned long long>(descriptor.nbytes), whose_.c_str(),
                                      gpu_.description().c_str(), explain(gpu_.driver(), result).c_str(), hint(result));
     if (result == kAlreadyMapped) throw StaleBlock(message);
     throw Error(message);
@@ -65,9 +65,9 @@ class OpenedBlock final : public ImportedMemory {
 
 class ImportedPool {
  public:
-  ImportedPool(const DeviceContext& gpu, const ShareCard& card, const std::string& whose) : gpu_(gpu) {
+  ImportedPool(const DeviceContext& gpu, const ShareDescriptor& descriptor, const std::string& whose) : gpu_(gpu) {
     need(gpu.driver(), Calls::pools, kMapping);
-    const UniqueFd fd = take_fd(card.fd);
+    const UniqueFd fd = take_fd(descriptor.fd);
     const ContextGuard guard(gpu);
     void* const shareable = reinterpret_cast<void*>(static_cast<intptr_t>(fd.get()));
     Result result = gpu.driver().pool_import(&pool_, shareable, kHandlePosixFd, 0);
@@ -102,16 +102,16 @@ class PooledMemory final : public ImportedMemory {
     const ContextGuard guard(gpu, ContextGuard::For::cleanup);
     gpu.log_failure(gpu.driver().memory_free(base_), "cuMemFree");
   }
-  void add(const ShareCard& card) override {
-    pool_ = importer_.pool_of(card, whose_);
+  void add(const ShareDescriptor& descriptor) override {
+    pool_ = importer_.pool_of(descriptor, whose_);
     const DeviceContext& gpu = importer_.gpu_;
     const ContextGuard guard(gpu);
-    PoolPointer exported{card.handle};
+    PoolPointer exported{descriptor.handle};
     const Result result = gpu.driver().pool_import_pointer(&base_, pool_->get(), &exported);
     if (result == kSuccess) return;
     base_ = 0;
     throw Error(text("%llu bytes in a memory pool of %s cannot be opened on %s: %s%s",
-                     static_cast<unsigned long long>(card.nbytes), whose_.c_str(), gpu.description().c_str(),
+                     static_cast<unsigned long long>(descriptor.nbytes), whose_.c_str(), gpu.description().c_str(),
                      explain(gpu.driver(), result).c_str(), hint(result)));
   }
   std::byte* base() const noexcept override { return pointer_to(base_); }
@@ -123,11 +123,11 @@ class PooledMemory final : public ImportedMemory {
   Address base_ = 0;
 };
 
-std::shared_ptr<ImportedPool> Importer::pool_of(const ShareCard& card, const std::string& whose) {
-  std::weak_ptr<ImportedPool>& known = pools_[{card.fd.pid, card.pool}];
+std::shared_ptr<ImportedPool> Importer::pool_of(const ShareDescriptor& descriptor, const std::string& whose) {
+  std::weak_ptr<ImportedPool>& known = pools_[{descriptor.fd.pid, descriptor.pool}];
   std::shared_ptr<ImportedPool> pool = known.lock();
   if (pool) return pool;
-  pool = std::make_shared<ImportedPool>(gpu_, card, whose);
+  pool = std::make_shared<ImportedPool>(gpu_, descriptor, whose);
   known = pool;
   return pool;
 }

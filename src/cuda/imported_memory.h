@@ -24,7 +24,7 @@ class ImportedMemory {
  public:
   virtual ~ImportedMemory() = default;
   /// Maps the next extent. Throws Error, or StaleBlock.
-  virtual void add(const ShareCard& card) = 0;
+  virtual void add(const ShareDescriptor& descriptor) = 0;
   /// Where the first extent is; null before.
   virtual std::byte* base() const noexcept = 0;
 };
@@ -48,7 +48,7 @@ class Importer {
  private:
   friend class PooledMemory;
   /// A process imports a pool once. Shared by the allocations of the pool.
-  std::shared_ptr<ImportedPool> pool_of(const ShareCard& card, const std::string& whose);
+  std::shared_ptr<ImportedPool> pool_of(const ShareDescriptor& descriptor, const std::string& whose);
 
   const DeviceContext& gpu_;
   std::map<std::pair<int64_t, uint64_t>, std::weak_ptr<ImportedPool>> pools_;  ///< by process and number there

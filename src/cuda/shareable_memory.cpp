@@ -162,27 +162,27 @@ bool ShareableMemory::intact(Address address, size_t size) const noexcept {
   return true;
 }
 
-std::vector<ShareCard> ShareableMemory::cards(size_t first, size_t count, FdOffers& offers,
-                                              std::vector<FdOffer>& offered) const {
-  std::vector<ShareCard> cards;
+std::vector<ShareDescriptor> ShareableMemory::descriptors(size_t first, size_t count, FdOffers& offers,
+                                                          std::vector<FdOffer>& offered) const {
+  std::vector<ShareDescriptor> descriptors;
   for (size_t i = first; i < first + count; ++i) {
-    ShareCard card;
-    card.nbytes = extents_[i].nbytes;
-    if (by_ == ShareBy::ipc) card.handle = ipc_.bytes;
-    if (by_ == ShareBy::fabric) card.handle = physical_[i].export_fabric().bytes;
+    ShareDescriptor descriptor;
+    descriptor.nbytes = extents_[i].nbytes;
+    if (by_ == ShareBy::ipc) descriptor.handle = ipc_.bytes;
+    if (by_ == ShareBy::fabric) descriptor.handle = physical_[i].export_fabric().bytes;
     if (by_ == ShareBy::fd) offered.push_back(offers.offer(physical_[i].export_fd()));
     if (by_ == ShareBy::pool) {
       const ContextGuard guard(*gpu_);
       PoolPointer exported{};
       gpu_->check(gpu_->driver().pool_export_pointer(&exported, start()), "cuMemPoolExportPointer");
-      card.handle = exported.bytes;
-      card.pool = reinterpret_cast<uintptr_t>(pool_);
+      descriptor.handle = exported.bytes;
+      descriptor.pool = reinterpret_cast<uintptr_t>(pool_);
       offered.push_back(offers.offer(export_pool()));
     }
-    if (by_ == ShareBy::fd || by_ == ShareBy::pool) card.fd = offered.back().ticket();
-    cards.push_back(card);
+    if (by_ == ShareBy::fd || by_ == ShareBy::pool) descriptor.fd = offered.back().ticket();
+    descriptors.push_back(descriptor);
   }
-  return cards;
+  return descriptors;
 }
 
 }  // namespace railshmem::cuda

@@ -20,13 +20,13 @@ enum class ShareBy : uint8_t { ipc, fd, fabric, pool };
 const char* name_of(ShareBy by) noexcept;
 
 /// What another process needs to map one extent. Plain bytes.
-struct ShareCard {
+struct ShareDescriptor {
   uint64_t nbytes = 0;
   uint64_t pool = 0;                   ///< pool: its number in the owner; one pool is imported once
   FdTicket fd;                         ///< fd: of the extent. pool: of the whole pool
   std::array<std::byte, 64> handle{};  ///< ipc, fabric, pool: what the driver calls so
 };
-static_assert(std::is_trivially_copyable_v<ShareCard> && sizeof(ShareCard) == 168);
+static_assert(std::is_trivially_copyable_v<ShareDescriptor> && sizeof(ShareDescriptor) == 168);
 
 /// One allocation or, of virtual memory, the mappings that a range is in. Memory of cuMemCreate lives on as long as
 /// this does; other memory is the program's to keep. Move-only.
@@ -46,8 +46,9 @@ class ShareableMemory {
   /// Whether the driver still has this very memory at a range that holds() it. Costs a look for each extent of the
   /// range.
   bool intact(Address address, size_t size) const noexcept;
-  /// Cards for `count` extents from number `first` on, good as long as `offered` lives. Throws Error.
-  std::vector<ShareCard> cards(size_t first, size_t count, FdOffers& offers, std::vector<FdOffer>& offered) const;
+  /// Descriptors for `count` extents from number `first` on, good as long as `offered` lives. Throws Error.
+  std::vector<ShareDescriptor> descriptors(size_t first, size_t count, FdOffers& offers,
+                                           std::vector<FdOffer>& offered) const;
 
  private:
   struct Extent {

@@ -47,7 +47,7 @@ void DeviceMemory::attach() {
   });
   if (const int pe = first_failure(steps); pe >= 0)
     throw Error(text("PE %d has no GPU for the symmetric heap: %s", pe, steps[static_cast<size_t>(pe)].why));
-  for (const auto& step : steps) gpu_of_pe_.push_back(step.card);
+  for (const auto& step : steps) gpu_of_pe_.push_back(step.value);
   agree_on_reach(gpu_of_pe_);
   heap_.share(reaches_node_);
   declared_.share(reaches_node_);

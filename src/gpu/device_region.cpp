@@ -27,15 +27,15 @@ bool DeviceRegion::grow_by(size_t nbytes) {
   if (const int pe = first_failure(cards); pe >= 0) {
     refusal_ = text("PE %d: %s", pe, cards[static_cast<size_t>(pe)].why);
     log_info("the device heap stays at %zu bytes: %s", chunks_->nbytes(), refusal_.c_str());
-    if (cards[me].ok()) chunks_->take_back(cards[me].card);
+    if (cards[me].ok()) chunks_->take_back(cards[me].value);
     return false;
   }
-  const auto imports = take_step<NoCard>(bootstrap_, [&] {
+  const auto imports = take_step<NoValue>(bootstrap_, [&] {
     for (size_t slot = 0; slot < layout_.members.size() && shared_; ++slot) {
       const auto pe = static_cast<size_t>(layout_.members[slot]);
-      if (pe != me) chunks_->import(slot, cards[pe].card);
+      if (pe != me) chunks_->import(slot, cards[pe].value);
     }
-    return NoCard{};
+    return NoValue{};
   });
   chunks_->close_offers();
   if (const int pe = first_failure(imports); pe >= 0)

@@ -21,7 +21,7 @@ constexpr uint64_t kAskAgainNs = 10'000'000;
 constexpr uint64_t kCapturePatienceNs = 200'000'000;  // a capture is made once and replayed often
 
 /// What a PE tells the others at the start.
-struct NodeCard {
+struct NodeDescriptor {
   uint64_t heaps = 0;  ///< where it has reserved addresses for the heaps of its node
   MailAddress mail;
 };
@@ -81,16 +81,16 @@ void PeerBuffers::open_mailbox() {
 }
 
 void PeerBuffers::make_client(Bootstrap& bootstrap, const PeerBuffersConfig& config) {
-  NodeCard mine{reinterpret_cast<uintptr_t>(memory_.arena().base()), {}};
+  NodeDescriptor mine{reinterpret_cast<uintptr_t>(memory_.arena().base()), {}};
   if (mailbox_) mine.mail = mailbox_->address();
-  const std::vector<NodeCard> cards = exchange(bootstrap, mine);
+  const std::vector<NodeDescriptor> descriptors = exchange(bootstrap, mine);
   std::vector<Addressee> by_slot;
   for (size_t slot = 0; slot < layout_.members.size(); ++slot) {
     const int pe = layout_.members[slot];
-    const NodeCard& card = cards[static_cast<size_t>(pe)];
+    const NodeDescriptor& descriptor = descriptors[static_cast<size_t>(pe)];
     const bool maps = slot == my_slot() || memory_.reaches_node();
-    heap_at_slot_.push_back(maps ? card.heaps + my_slot() * memory_.arena().stride() : 0);
-    by_slot.push_back({card.mail, text("PE %d", pe), config.patience_ns, config.death});
+    heap_at_slot_.push_back(maps ? descriptor.heaps + my_slot() * memory_.arena().stride() : 0);
+    by_slot.push_back({descriptor.mail, text("PE %d", pe), config.patience_ns, config.death});
   }
   client_ = std::make_unique<ShareClient>(bootstrap.pe(), std::move(by_slot), memory_.offers());
 }
@@ -104,10 +104,10 @@ Mail PeerBuffers::answer(std::span<const std::byte> message) {
   Mail reply;
   ImportRequest request;
   if (what == ShareMessage::import && take(rest, request)) {
-    std::vector<cuda::ShareCard> cards(std::min<size_t>(request.ncards, kCardsPerMessage));
-    for (cuda::ShareCard& card : cards)
-      if (!take(rest, card)) throw Error("a message that ends early");
-    append(reply, imports_.import(request, cards));
+    std::vector<cuda::ShareDescriptor> descriptors(std::min<size_t>(request.ndescriptors, kDescriptorsPerMessage));
+    for (cuda::ShareDescriptor& descriptor : descriptors)
+      if (!take(rest, descriptor)) throw Error("a message that ends early");
+    append(reply, imports_.import(request, descriptors));
     return reply;
   }
   WithdrawRequest gone;

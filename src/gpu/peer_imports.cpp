@@ -27,7 +27,8 @@ std::unique_lock<std::mutex> lock_soon(std::mutex& mutex) {
 
 }  // namespace
 
-ImportAnswer PeerImports::import(const ImportRequest& request, std::span<const cuda::ShareCard> cards) noexcept {
+ImportAnswer PeerImports::import(const ImportRequest& request,
+                                 std::span<const cuda::ShareDescriptor> descriptors) noexcept {
   ImportAnswer answer;
   const std::unique_lock working = lock_soon(work_);
   if (!working) {
@@ -36,7 +37,7 @@ ImportAnswer PeerImports::import(const ImportRequest& request, std::span<const c
     return answer;
   }
   try {
-    answer.here = map(request, cards);
+    answer.here = map(request, descriptors);
   } catch (const std::exception& error) {
     begun_.erase({request.pe, request.number});
     std::strncpy(answer.why, error.what()[0] == '\0' ? "?" : error.what(), sizeof answer.why - 1);
@@ -45,7 +46,7 @@ ImportAnswer PeerImports::import(const ImportRequest& request, std::span<const c
   return answer;
 }
 
-uint64_t PeerImports::map(const ImportRequest& request, std::span<const cuda::ShareCard> cards) {
+uint64_t PeerImports::map(const ImportRequest& request, std::span<const cuda::ShareDescriptor> descriptors) {
   const Key key{request.pe, request.number};
   {
     const std::lock_guard reading(books_);
@@ -62,7 +63,7 @@ uint64_t PeerImports::map(const ImportRequest& request, std::span<const cuda::Sh
   if (found == begun_.end() || found->second.extents != request.first_extent)
     throw Error(text("extent %u of an allocation of PE %d came out of turn", request.first_extent, request.pe));
   Import& import = found->second;
-  for (const cuda::ShareCard& card : cards) add_extent(key, import, card);
+  for (const cuda::ShareDescriptor& descriptor : descriptors) add_extent(key, import, descriptor);
   if (import.extents < request.nextents) return 0;
   import.here = import.memory->base();
   const auto here = reinterpret_cast<uintptr_t>(import.here);
@@ -76,9 +77,9 @@ uint64_t PeerImports::map(const ImportRequest& request, std::span<const cuda::Sh
 
 /// The owner may have got the addresses of a freed block anew, and the driver opens the new block only when the old one
 /// is closed here. That waits for kernels, which may wait for the owner, so it is left to close_withdrawn().
-void PeerImports::add_extent(const Key& key, Import& import, const cuda::ShareCard& card) {
+void PeerImports::add_extent(const Key& key, Import& import, const cuda::ShareDescriptor& descriptor) {
   try {
-    import.memory->add(card);
+    import.memory->add(descriptor);
   } catch (const cuda::StaleBlock&) {
     withdraw_stale(key.first, import.address, import.nbytes);
     throw;

@@ -32,7 +32,7 @@ class PeerImports {
 
   /// Maps more extents of a peer's allocation. What is mapped already stays where it is. Extents come in their order;
   /// the first one begins anew. Waits for no kernel.
-  ImportAnswer import(const ImportRequest& request, std::span<const cuda::ShareCard> cards) noexcept;
+  ImportAnswer import(const ImportRequest& request, std::span<const cuda::ShareDescriptor> descriptors) noexcept;
   /// Ends the import of a peer's allocation that no kernel uses any more. Returns false where the driver would wait for
   /// running kernels: then close_withdrawn() ends it.
   bool withdraw(int pe, uint64_t number) noexcept;
@@ -56,8 +56,8 @@ class PeerImports {
     std::unique_ptr<cuda::ImportedMemory> memory;
     std::byte* here = nullptr;  ///< null until all extents are mapped
   };
-  uint64_t map(const ImportRequest& request, std::span<const cuda::ShareCard> cards);
-  void add_extent(const Key& key, Import& import, const cuda::ShareCard& card);
+  uint64_t map(const ImportRequest& request, std::span<const cuda::ShareDescriptor> descriptors);
+  void add_extent(const Key& key, Import& import, const cuda::ShareDescriptor& descriptor);
   void keep(const Key& key, Import import);
   void withdraw_stale(int pe, uint64_t address, size_t nbytes);
 

@@ -26,16 +26,16 @@ ShareClient::Answer ShareClient::import(const SharedAllocation& allocation, size
   request.nextents = static_cast<uint32_t>(memory.nextents());
   request.by = static_cast<uint32_t>(memory.by());
   ImportAnswer answer;
-  for (size_t first = 0; answer.here == 0; first += kCardsPerMessage) {
+  for (size_t first = 0; answer.here == 0; first += kDescriptorsPerMessage) {
     if (first >= memory.nextents()) throw Error(text("%s has all extents and no address", name(slot).c_str()));
-    const size_t count = std::min(kCardsPerMessage, memory.nextents() - first);
+    const size_t count = std::min(kDescriptorsPerMessage, memory.nextents() - first);
     std::vector<FdOffer> offered;  // until the peer has taken them
-    const std::vector<cuda::ShareCard> cards = memory.cards(first, count, offers_, offered);
+    const std::vector<cuda::ShareDescriptor> descriptors = memory.descriptors(first, count, offers_, offered);
     request.first_extent = static_cast<uint32_t>(first);
-    request.ncards = static_cast<uint32_t>(count);
+    request.ndescriptors = static_cast<uint32_t>(count);
     Mail mail;
     append(mail, request);
-    for (const cuda::ShareCard& card : cards) append(mail, card);
+    for (const cuda::ShareDescriptor& descriptor : descriptors) append(mail, descriptor);
     const Mail reply = ask(by_slot_[slot], mail);
     std::span<const std::byte> rest(reply);
     if (!take(rest, answer)) throw Error(text("%s answers with %zu bytes", name(slot).c_str(), reply.size()));

@@ -15,7 +15,8 @@ namespace railshmem {
 
 enum class ShareMessage : uint32_t { import = 1, withdraw = 2 };
 
-/// Extents [first_extent, first_extent + ncards) of an allocation; their ShareCards stand behind this in the message.
+/// Extents [first_extent, first_extent + ndescriptors) of an allocation; their ShareDescriptors stand behind this in
+/// the message.
 struct ImportRequest {
   ShareMessage what = ShareMessage::import;
   int32_t pe = 0;        ///< the owner
@@ -24,7 +25,7 @@ struct ImportRequest {
   uint64_t nbytes = 0;   ///< of all extents
   uint32_t nextents = 0;
   uint32_t first_extent = 0;
-  uint32_t ncards = 0;
+  uint32_t ndescriptors = 0;
   uint32_t by = 0;  ///< cuda::ShareBy
 };
 struct ImportAnswer {
@@ -44,8 +45,8 @@ struct WithdrawAnswer {
 };
 
 /// More would need more descriptors at a time than a process with many has left.
-inline constexpr size_t kCardsPerMessage = 32;
-static_assert(sizeof(ImportRequest) + kCardsPerMessage * sizeof(cuda::ShareCard) <= kLongestMail);
+inline constexpr size_t kDescriptorsPerMessage = 32;
+static_assert(sizeof(ImportRequest) + kDescriptorsPerMessage * sizeof(cuda::ShareDescriptor) <= kLongestMail);
 
 template <class T>
 requires std::is_trivially_copyable_v<T>

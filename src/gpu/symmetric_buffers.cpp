@@ -38,9 +38,9 @@ cuda::UserMemory SymmetricBuffers::agree(void* address, size_t nbytes, size_t* w
     return Extent{nbytes, mine.offset, mine.nbytes};
   });
   require_all(steps);
-  const Extent& first = steps.front().card;
+  const Extent& first = steps.front().value;
   for (size_t pe = 0; pe < steps.size(); ++pe) {
-    const Extent& other = steps[pe].card;
+    const Extent& other = steps[pe].value;
     *window_nbytes = std::max<size_t>(*window_nbytes, other.whole);
     if (other.nbytes == first.nbytes && other.offset == first.offset) continue;
     throw Error(
@@ -82,7 +82,7 @@ void SymmetricBuffers::map(Buffer& buffer, const cuda::UserMemory& mine) {
   const size_t begin = memory_.limit() + buffer.at;
   std::vector<FdOffer> offered;  // until the peers have taken them
   std::vector<cuda::ChunkCard> cards;
-  require_all(take_step<NoCard>(bootstrap_, [&] {
+  require_all(take_step<NoValue>(bootstrap_, [&] {
     size_t at = begin;
     for (const cuda::PhysicalMemory& extent : mine.extents) {
       buffer.mappings.reserve(buffer.mappings.size() + 1);
@@ -96,10 +96,10 @@ void SymmetricBuffers::map(Buffer& buffer, const cuda::UserMemory& mine) {
       cards.push_back(card);
       at += extent.nbytes();
     }
-    return NoCard{};
+    return NoValue{};
   }));
   const std::vector<std::vector<std::byte>> theirs = exchange_bytes(bootstrap_, bytes_of(cards));
-  require_all(take_step<NoCard>(bootstrap_, [&] {
+  require_all(take_step<NoValue>(bootstrap_, [&] {
     for (size_t slot = 0; slot < layout_.members.size() && shares(); ++slot) {
       if (slot == my_slot()) continue;
       const int pe = layout_.members[slot];
@@ -113,7 +113,7 @@ void SymmetricBuffers::map(Buffer& buffer, const cuda::UserMemory& mine) {
         buffer.mappings.push_back({slot, card.at});
       }
     }
-    return NoCard{};
+    return NoValue{};
   }));
 }
 
@@ -130,7 +130,7 @@ void SymmetricBuffers::drop(Buffer& buffer) noexcept {
 
 void SymmetricBuffers::remove(const std::byte* symmetric, size_t nbytes) {
   auto found = buffers_.end();
-  require_all(take_step<NoCard>(bootstrap_, [&] {
+  require_all(take_step<NoValue>(bootstrap_, [&] {
     found = std::find_if(buffers_.begin(), buffers_.end(),
                          [symmetric](const Buffer& buffer) { return buffer.symmetric == symmetric; });
     if (found == buffers_.end())
@@ -139,7 +139,7 @@ void SymmetricBuffers::remove(const std::byte* symmetric, size_t nbytes) {
     if (found->nbytes != nbytes)
       throw Error(text("the buffer at %p was registered with %zu bytes, not %zu", static_cast<const void*>(symmetric),
                        found->nbytes, nbytes));
-    return NoCard{};
+    return NoValue{};
   }));
   drop(*found);
   buffers_.erase(found);

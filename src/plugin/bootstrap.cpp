@@ -8,7 +8,7 @@
 namespace railshmem {
 namespace {
 
-constexpr uint64_t kMostBytes = uint64_t{16} << 20;  // cards and reports have some kilobytes
+constexpr uint64_t kMostBytes = uint64_t{16} << 20;  // descriptors and reports have some kilobytes
 
 }  // namespace
 

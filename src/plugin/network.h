@@ -39,10 +39,10 @@ class Network {
   virtual ~Network() = default;
   Network(const Network&) = delete;
 
-  /// Registers this PE's segments. Returns the card: the bytes every peer needs to reach it (any length).
+  /// Registers this PE's segments. Returns the descriptor: the bytes every peer needs to reach it (any length).
   virtual std::vector<std::byte> attach(std::span<const Segment> segments) = 0;
-  /// Takes every PE's card, in PE order; connections themselves may be made at first use.
-  virtual void connect(std::span<const std::vector<std::byte>> cards) = 0;
+  /// Takes every PE's descriptor, in PE order; connections themselves may be made at first use.
+  virtual void connect(std::span<const std::vector<std::byte>> descriptors) = 0;
   /// Starts the proxy threads. From now on the first of them makes this PE a live target and serves `channels`.
   virtual void start(std::span<Channel* const> channels) = 0;
   /// Serves more channels from now on, until stop(): kernels' channels come when the program has chosen its GPU. The
@@ -80,10 +80,11 @@ class Network {
 
   /// Whether rails of this PE take extents.
   virtual bool takes_extents() const noexcept = 0;
-  /// Registers this PE's memory of the next extent. Returns the card for all PEs. Throws Error.
+  /// Registers this PE's memory of the next extent. Returns the descriptor for all PEs. Throws Error.
   virtual std::vector<std::byte> expose(const DeviceExtent& extent) = 0;
-  /// Takes every PE's card, in PE order; empty for a PE that stages this extent. From now on rails reach the extent.
-  virtual void learn(const DeviceExtent& extent, std::span<const std::vector<std::byte>> cards) = 0;
+  /// Takes every PE's descriptor, in PE order; empty for a PE that stages this extent. From now on rails reach the
+  /// extent.
+  virtual void learn(const DeviceExtent& extent, std::span<const std::vector<std::byte>> descriptors) = 0;
   /// Sets how data that rails bring to this PE's GPU memory becomes visible. Called once the first extent is learned,
   /// before anybody uses it. `offset` is that of 8 bytes of the extent that only serve the flush.
   virtual void use_flush(const FlushChoice& choice, uint64_t offset) = 0;

@@ -108,10 +108,10 @@ concept Rail = std::movable<R> && requires(R r, const RailWrite& w, const RailRe
 /// Contract: a technology's set-up of one PE: opens its rails, registers memory, learns the peers' addresses.
 /// Engine<F> (src/proxy) turns a fabric into a Network. attach() and connect() throw Error.
 template <class F>
-concept Fabric = requires(F f, std::span<const Segment> segments, std::span<const std::vector<std::byte>> cards) {
+concept Fabric = requires(F f, std::span<const Segment> segments, std::span<const std::vector<std::byte>> descriptors) {
   requires Rail<typename F::RailType>;
   { f.attach(segments) } -> std::same_as<std::vector<std::byte>>;
-  {f.connect(cards)};
+  {f.connect(descriptors)};
   /// The rails of a port. All ports have equally many, at least one.
   { f.rails(Port::proxy) }
   noexcept->std::same_as<std::span<typename F::RailType>>;

@@ -17,8 +17,8 @@ class RailKeeper {
   virtual ~RailKeeper() = default;
 
   /// Closes rail `r` of `port` and opens it anew, as rail `r`. From the closing on no operation posted on it touches
-  /// memory, here or at peers, and their events are gone. Returns the card that peers need to reach the new rail. After
-  /// an Error the rail stays closed (posts return `again`): call again later. The caller owns the port.
+  /// memory, here or at peers, and their events are gone. Returns the descriptor that peers need to reach the new rail.
+  /// After an Error the rail stays closed (posts return `again`): call again later. The caller owns the port.
   virtual std::vector<std::byte> reopen(Port port, size_t r) = 0;
 
   /// Limits the patience of the system on dead paths of rail `r` to these PEs. A system that repeats unacknowledged
@@ -33,9 +33,9 @@ class RailKeeper {
   virtual bool outage(Port port, size_t r) noexcept = 0;
   virtual void mended(Port port, size_t r) noexcept = 0;
 
-  /// Takes the card of a rail that peer `pe` opened anew. Called by the owner of each port, for its own rails. Returns
-  /// the mask of the rails of this PE that talk to that rail: their operations under way to it are lost.
-  virtual uint32_t learn(Port port, int pe, std::span<const std::byte> card) = 0;
+  /// Takes the descriptor of a rail that peer `pe` opened anew. Called by the owner of each port, for its own rails.
+  /// Returns the mask of the rails of this PE that talk to that rail: their operations under way to it are lost.
+  virtual uint32_t learn(Port port, int pe, std::span<const std::byte> descriptor) = 0;
   /// The mask of the rails of this PE that talk to rail `rail` of peer `pe`.
   virtual uint32_t rails_to(int pe, size_t rail) = 0;
 

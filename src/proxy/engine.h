@@ -37,10 +37,11 @@ namespace railshmem {
 
 /// A fabric that can make GPU memory known to its rails; Network describes the functions.
 template <class F>
-concept ReachesDevices = requires(F f, const DeviceExtent& extent, std::span<const std::vector<std::byte>> cards) {
+concept ReachesDevices = requires(F f, const DeviceExtent& extent,
+                                  std::span<const std::vector<std::byte>> descriptors) {
   { f.takes_extents() } -> std::same_as<bool>;
   { f.expose(extent) } -> std::same_as<std::vector<std::byte>>;
-  {f.learn(cards)};
+  {f.learn(descriptors)};
 };
 
 /// HostSide serves the data-path calls: the functions of network.h reach it through host().
@@ -95,13 +96,13 @@ class Engine final : public Network {
                            random_nonce_share());
   }
 
-  void connect(std::span<const std::vector<std::byte>> cards_with_shares) override {
-    const auto [cards, nonce] = take_nonce_shares(cards_with_shares);
+  void connect(std::span<const std::vector<std::byte>> descriptors_with_shares) override {
+    const auto [descriptors, nonce] = take_nonce_shares(descriptors_with_shares);
     nonce_ = nonce;
-    fabric_->connect(without_terms(cards));
-    compare_terms(cards, staging_terms());  // after the fabric has checked that all PEs run one version
-    if (staging_) staging_->learn_areas(terms_of(cards));
-    if (staging_ && maps_neighbours_ && all_on_this_host()) staging_->meet_neighbours(terms_of(cards), pe_);
+    fabric_->connect(without_terms(descriptors));
+    compare_terms(descriptors, staging_terms());  // after the fabric has checked that all PEs run one version
+    if (staging_) staging_->learn_areas(terms_of(descriptors));
+    if (staging_ && maps_neighbours_ && all_on_this_host()) staging_->meet_neighbours(terms_of(descriptors), pe_);
     if constexpr (ReopensRails<F>) {
       if (fabric_->rails(Port::proxy).size() > 1) {
         keeper_ = std::make_unique<EngineKeeper<F>>(*fabric_, ports_with(threads_));
@@ -188,17 +189,17 @@ class Engine final : public Network {
     return false;
   }
   std::vector<std::byte> expose([[maybe_unused]] const DeviceExtent& extent) override {
-    std::vector<std::byte> card;
-    if constexpr (ReachesDevices<F>) alone([&] { card = fabric_->expose(extent); });
-    return card;
+    std::vector<std::byte> descriptor;
+    if constexpr (ReachesDevices<F>) alone([&] { descriptor = fabric_->expose(extent); });
+    return descriptor;
   }
   void learn([[maybe_unused]] const DeviceExtent& extent,
-             [[maybe_unused]] std::span<const std::vector<std::byte>> cards) override {
+             [[maybe_unused]] std::span<const std::vector<std::byte>> descriptors) override {
     if constexpr (ReachesDevices<F>)
       alone([&] {
         std::vector<bool> reached;
-        for (const std::vector<std::byte>& card : cards) reached.push_back(!card.empty());
-        fabric_->learn(cards);
+        for (const std::vector<std::byte>& descriptor : descriptors) reached.push_back(!descriptor.empty());
+        fabric_->learn(descriptors);
         const bool mine = reached[static_cast<size_t>(pe_)];
         direct_.add(extent, std::move(reached), mine);
       });

@@ -16,23 +16,23 @@ uint64_t random_nonce_share() {
   return share;
 }
 
-std::vector<std::byte> add_nonce_share(std::vector<std::byte> card, uint64_t share) {
+std::vector<std::byte> add_nonce_share(std::vector<std::byte> descriptor, uint64_t share) {
   const auto bytes = std::as_bytes(std::span(&share, 1));
-  card.insert(card.end(), bytes.begin(), bytes.end());
-  return card;
+  descriptor.insert(descriptor.end(), bytes.begin(), bytes.end());
+  return descriptor;
 }
 
-JobCards take_nonce_shares(std::span<const std::vector<std::byte>> cards) {
-  JobCards job{};
+JobDescriptors take_nonce_shares(std::span<const std::vector<std::byte>> descriptors) {
+  JobDescriptors job{};
   uint64_t all = 0;
-  for (size_t pe = 0; pe < cards.size(); ++pe) {
-    const std::vector<std::byte>& card = cards[pe];
+  for (size_t pe = 0; pe < descriptors.size(); ++pe) {
+    const std::vector<std::byte>& descriptor = descriptors[pe];
     uint64_t share = 0;
-    if (card.size() < sizeof share)
-      throw Error(text("the network card of PE %zu is cut short; install the same RailSHMEM everywhere", pe));
-    std::memcpy(&share, card.data() + card.size() - sizeof share, sizeof share);
+    if (descriptor.size() < sizeof share)
+      throw Error(text("the network descriptor of PE %zu is cut short; install the same RailSHMEM everywhere", pe));
+    std::memcpy(&share, descriptor.data() + descriptor.size() - sizeof share, sizeof share);
     all ^= share;
-    job.cards.emplace_back(card.begin(), card.end() - sizeof share);
+    job.descriptors.emplace_back(descriptor.begin(), descriptor.end() - sizeof share);
   }
   job.nonce = Nonce::of(all);
   return job;

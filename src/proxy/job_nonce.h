@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The job's nonce, which every message carries (Nonce). Each PE adds a random share to the card that all PEs exchange
-// at start, so all PEs know the same nonce when they connect, and nobody else does.
+// The job's nonce, which every message carries (Nonce). Each PE adds a random share to the descriptor that all PEs
+// exchange at start, so all PEs know the same nonce when they connect, and nobody else does.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@ namespace railshmem {
 /// Throws Error where the system gives no random bytes.
 uint64_t random_nonce_share();
 
-std::vector<std::byte> add_nonce_share(std::vector<std::byte> card, uint64_t share);
+std::vector<std::byte> add_nonce_share(std::vector<std::byte> descriptor, uint64_t share);
 
-struct JobCards {
-  std::vector<std::vector<std::byte>> cards;  ///< without the shares
+struct JobDescriptors {
+  std::vector<std::vector<std::byte>> descriptors;  ///< without the shares
   Nonce nonce;
 };
-/// Throws Error that names a PE whose card has no share.
-JobCards take_nonce_shares(std::span<const std::vector<std::byte>> cards);
+/// Throws Error that names a PE whose descriptor has no share.
+JobDescriptors take_nonce_shares(std::span<const std::vector<std::byte>> descriptors);
 
 }  // namespace railshmem

@@ -34,7 +34,7 @@ char state_of(pid_t pid) {
 Liveness::Liveness(Bootstrap& bootstrap, const std::vector<Process>& processes) : bootstrap_(bootstrap) {
   for (const Process& process : processes) {
     if (process.pid == getpid()) continue;
-    // Without pidfd (old kernel, other PID namespace) the bootstrap remains as witness.
+    // Without pidfd (old kernel, other PID namespace) the bootstrap remains as source.
     UniqueFd fd(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
     if (fd) watched_.push_back({process.pe, process.pid, std::move(fd)});
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether the peers of a waiting PE are still alive, from two witnesses: the bootstrap (launcher, tree of connections)
+// Whether the peers of a waiting PE are still alive, from two sources: the bootstrap (launcher, tree of connections)
 // for all, the kernel for processes of this host. Asked only by waits that have lasted some milliseconds.
 #pragma once
 

@@ -43,7 +43,7 @@ GpuRails::GpuRails(const Env& env, Network& network, Bootstrap& bootstrap, Devic
   const auto wishes = take_step<Wish>(bootstrap_, [this] { return Wish{prepare()}; });
   if (const int pe = first_failure(wishes); pe >= 0)
     throw Error(text("PE %d: %s", pe, wishes[static_cast<size_t>(pe)].why));
-  active_ = std::any_of(wishes.begin(), wishes.end(), [](const auto& wish) { return wish.card.takes_extents != 0; });
+  active_ = std::any_of(wishes.begin(), wishes.end(), [](const auto& wish) { return wish.value.takes_extents != 0; });
   expose();
   if (active_ && mine_) network_.use_flush(flush_, flush_offset_);
   if (!active_ || !mine_) flush_ = choose_flush(env_.flush, nullptr);  // which names a policy that only a GPU has
@@ -98,17 +98,19 @@ void GpuRails::expose() {
     if (std::find(exposed_.begin(), exposed_.end(), chunk.at) != exposed_.end()) continue;
     exposed_.push_back(chunk.at);
     DeviceExtent extent{chunk.at, memory_.base() + chunk.at, chunk.nbytes, memory_.gpu().device(), -1};
-    const std::vector<std::vector<std::byte>> cards = exchange_bytes(bootstrap_, expose(extent));
-    const auto missing = std::find_if(cards.begin(), cards.end(), [](const auto& card) { return card.empty(); });
-    if (is_asked_for() && missing != cards.end())
+    const std::vector<std::vector<std::byte>> descriptors = exchange_bytes(bootstrap_, expose(extent));
+    const auto missing =
+        std::find_if(descriptors.begin(), descriptors.end(), [](const auto& descriptor) { return descriptor.empty(); });
+    if (is_asked_for() && missing != descriptors.end())
       throw Error(
           text("SHMEM_OFI_HMEM is %s, but rails do not take GPU memory of PE %d, whose messages say why; set it "
                "to auto or staging",
-               word_of(env_.ofi_hmem), static_cast<int>(missing - cards.begin())));
-    const bool none = std::all_of(cards.begin(), cards.end(), [](const auto& card) { return card.empty(); });
+               word_of(env_.ofi_hmem), static_cast<int>(missing - descriptors.begin())));
+    const bool none =
+        std::all_of(descriptors.begin(), descriptors.end(), [](const auto& descriptor) { return descriptor.empty(); });
     if (none && exposed_.size() == 1) active_ = false;
     if (!active_) return;
-    take_together(bootstrap_, [&] { network_.learn(extent, cards); });
+    take_together(bootstrap_, [&] { network_.learn(extent, descriptors); });
   }
 }
 

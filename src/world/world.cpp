@@ -339,8 +339,8 @@ void World::start_network() {
   std::vector<Segment> segments = {{SegmentId::heap, heap_->base(), heap_->nbytes(), heap_kind}, globals_->segment()};
   if (device_memory_)
     segments.push_back({SegmentId::device, device_memory_->base(), device_memory_->nbytes(), MemoryKind::staged});
-  const std::vector<std::vector<std::byte>> cards = exchange_bytes(bootstrap_, network_->attach(segments));
-  network_->connect(cards);
+  const std::vector<std::vector<std::byte>> descriptors = exchange_bytes(bootstrap_, network_->attach(segments));
+  network_->connect(descriptors);
   network_->start({});
   place_proxy({});
 }

@@ -23,7 +23,7 @@ int next_fd() {
   return fd.get();
 }
 
-/// A ticket as a peer's card brings it. No process of the machine is asked for a descriptor by its number.
+/// A ticket as a peer's descriptor brings it. No process of the machine is asked for a descriptor by its number.
 void take_ticket(fuzz::Input input) {
   const auto ticket = std::make_unique<FdTicket>();  // on the heap, where its end is watched
   input.fill(std::as_writable_bytes(std::span(ticket.get(), 1)));

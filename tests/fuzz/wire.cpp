@@ -206,7 +206,7 @@ class Game {
       account.header.sequence = next_[static_cast<size_t>(asked.to.pe)];
       return deliver(r, account);
     }
-    if (!is_request(h.kind) || h.answer == Answer::none || h.kind == MessageKind::card) return;
+    if (!is_request(h.kind) || h.answer == Answer::none || h.kind == MessageKind::descriptor) return;
     uint32_t& next = next_[static_cast<size_t>(asked.to.pe)];
     if (static_cast<int32_t>(h.sequence + 1 - next) > 0) next = h.sequence + 1;
     if (h.answer == Answer::acknowledge) {
@@ -341,13 +341,13 @@ std::vector<fuzz::Data> seeds() {
              value = message(MessageKind::reply, 0, {7}, true), data = message(MessageKind::data, 0, {}, true, 25),
              a_get = message(MessageKind::get, kReply, {1, 1}),
              a_put = message(MessageKind::put_signal, kAck, {8, 1, 4, 1}, false, 1),
-             card = message(MessageKind::card, 0, {1}, false, 1),
+             descriptor = message(MessageKind::descriptor, 0, {1}, false, 1),
              staged_put = message(MessageKind::staged_put, kAck, {4, 0, 0, 0, 1}),
              staged_get = message(MessageKind::staged_get, kReply, {4, 0, 0, 0, 1}),
              values = message(MessageKind::replies, 0, {0, 7}, true);
   std::vector<fuzz::Data> all;
   for (const uint8_t shape : {0, 1, 2, 4, 5, 8, 9, 16, 20, 33}) {
-    all.push_back(steps(shape, {amo, fetching, signal, a_flag, a_get, a_put, card, ping, inquiry, staged_put}));
+    all.push_back(steps(shape, {amo, fetching, signal, a_flag, a_get, a_put, descriptor, ping, inquiry, staged_put}));
     all.push_back(steps(shape, {put, done, get, data, done, fetch, value, add, executed, put_signal, executed, pong}));
     all.push_back(steps(shape, {large_put, large_get, done, data, account, fetch, values, copied, flag, staged_get}));
     all.push_back(steps(shape, {put, fetch, large_get, lost, ping, add, account, put_signal, well, no_room, get, put}));

@@ -30,8 +30,8 @@ class CableFabric {
   }
 
   std::vector<std::byte> attach(std::span<const Segment> segments) { return inner_.attach(segments); }
-  void connect(std::span<const std::vector<std::byte>> cards) {
-    inner_.connect(cards);
+  void connect(std::span<const std::vector<std::byte>> descriptors) {
+    inner_.connect(descriptors);
     for (size_t i = 0; i < rails_.size(); ++i) {
       const auto port = static_cast<Port>(i);
       for (size_t r = 0; r < cables_.rails(); ++r)
@@ -42,15 +42,15 @@ class CableFabric {
   std::string describe() const { return "cables"; }
 
   std::vector<std::byte> reopen(Port port, size_t r) {
-    const Card card{port, static_cast<uint32_t>(r), rails(port)[r].reopen()};
-    const auto bytes = std::as_bytes(std::span(&card, 1));
+    const Descriptor descriptor{port, static_cast<uint32_t>(r), rails(port)[r].reopen()};
+    const auto bytes = std::as_bytes(std::span(&descriptor, 1));
     return {bytes.begin(), bytes.end()};
   }
   uint32_t learn(Port mine, int pe, std::span<const std::byte> bytes) {
-    Card card{};
-    std::memcpy(&card, bytes.data(), sizeof card);
-    known(mine, card.rail)[RailType::at({pe, card.port})] = card.generation;
-    return card.port == Port::proxy ? uint32_t{1} << card.rail : 0;
+    Descriptor descriptor{};
+    std::memcpy(&descriptor, bytes.data(), sizeof descriptor);
+    known(mine, descriptor.rail)[RailType::at({pe, descriptor.port})] = descriptor.generation;
+    return descriptor.port == Port::proxy ? uint32_t{1} << descriptor.rail : 0;
   }
   uint32_t rails_to(int, size_t rail) const noexcept { return uint32_t{1} << rail; }
   /// The end at which a cable was pulled sees that; the other end does not.
@@ -65,7 +65,7 @@ class CableFabric {
   void limit_silence(Port, size_t, std::span<const int>, unsigned) noexcept {}
 
  private:
-  struct Card {
+  struct Descriptor {
     Port port;
     uint32_t rail;
     uint32_t generation;

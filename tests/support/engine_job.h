@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A job of N engines in this process: PEs are threads, cards change hands directly.
+// A job of N engines in this process: PEs are threads, descriptors change hands directly.
 #pragma once
 
 #include <barrier>
@@ -56,7 +56,7 @@ class EngineJob {
     env_.timeout_s = options.timeout_s;
     env_.ofi_slots = options.slots;
     if (options.change != nullptr) options.change(env_);
-    std::vector<std::vector<std::byte>> cards;
+    std::vector<std::vector<std::byte>> descriptors;
     for (int pe = 0; pe < options.npes; ++pe) {
       NetworkConfig config{&env_, pe, options.npes, options.several_threads, options.oversubscribed};
       if (setup.make_copier != nullptr)
@@ -69,9 +69,9 @@ class EngineJob {
       engines_.push_back(setup.make(config, options.tuning));
       Segment heap{SegmentId::heap, base(pe), options.heap_bytes};
       if (setup.make_copier != nullptr) heap.kind = MemoryKind::staged;
-      cards.push_back(engines_.back()->attach({&heap, 1}));
+      descriptors.push_back(engines_.back()->attach({&heap, 1}));
     }
-    for (auto& engine : engines_) engine->connect(cards);
+    for (auto& engine : engines_) engine->connect(descriptors);
     for (int pe = 0; pe < options.npes; ++pe) {
       const bool has_channels = static_cast<size_t>(pe) < options.channels.size();
       engines_[pe]->start(has_channels ? std::span<Channel* const>(options.channels[pe]) : std::span<Channel* const>());

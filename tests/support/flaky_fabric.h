@@ -33,20 +33,20 @@ class Flaky {
 
   std::vector<std::byte> attach(std::span<const Segment> segments) {
     const uint64_t now = now_ns();
-    std::vector<std::byte> card(sizeof now);
-    std::memcpy(card.data(), &now, sizeof now);
+    std::vector<std::byte> descriptor(sizeof now);
+    std::memcpy(descriptor.data(), &now, sizeof now);
     const std::vector<std::byte> inner = fabric_.attach(segments);
-    card.insert(card.end(), inner.begin(), inner.end());
-    return card;
+    descriptor.insert(descriptor.end(), inner.begin(), inner.end());
+    return descriptor;
   }
-  void connect(std::span<const std::vector<std::byte>> cards) {
+  void connect(std::span<const std::vector<std::byte>> descriptors) {
     uint64_t epoch = 0;
     std::vector<std::vector<std::byte>> inner;
-    for (const std::vector<std::byte>& card : cards) {
+    for (const std::vector<std::byte>& descriptor : descriptors) {
       uint64_t theirs = 0;
-      std::memcpy(&theirs, card.data(), sizeof theirs);
+      std::memcpy(&theirs, descriptor.data(), sizeof theirs);
       epoch = std::max(epoch, theirs);
-      inner.emplace_back(card.begin() + sizeof theirs, card.end());
+      inner.emplace_back(descriptor.begin() + sizeof theirs, descriptor.end());
     }
     fabric_.connect(inner);
     const size_t rails = fabric_.rails(Port::proxy).size();
@@ -75,16 +75,16 @@ class Flaky {
   { return fabric_.takes_extents(); }
   std::vector<std::byte> expose(const DeviceExtent& extent) requires requires(F f) { f.expose(extent); }
   { return fabric_.expose(extent); }
-  void learn(std::span<const std::vector<std::byte>> cards) requires requires(F f) { f.learn(cards); }
-  { fabric_.learn(cards); }
+  void learn(std::span<const std::vector<std::byte>> descriptors) requires requires(F f) { f.learn(descriptors); }
+  { fabric_.learn(descriptors); }
 
   // ---- see ReopensRails --------------------------------------------------------------------------------------------
   std::vector<std::byte> reopen(Port port, size_t r) requires ReopensRails<F> {
     rails(port)[r].forget();
     return fabric_.reopen(port, r);
   }
-  uint32_t learn(Port mine, int pe, std::span<const std::byte> card) requires ReopensRails<F> {
-    return fabric_.learn(mine, pe, card);
+  uint32_t learn(Port mine, int pe, std::span<const std::byte> descriptor) requires ReopensRails<F> {
+    return fabric_.learn(mine, pe, descriptor);
   }
   void limit_silence(Port port, size_t r, std::span<const int> pes, unsigned timeout_ms) requires ReopensRails<F> {
     fabric_.limit_silence(port, r, pes, timeout_ms);

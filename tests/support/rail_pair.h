@@ -61,13 +61,13 @@ class RailPair {
   /// `make(pe)` gives each PE's fabric; it may throw when the technology is missing.
   template <class Make>
   explicit RailPair(Make&& make) : heap_{Pages(kHeapBytes), Pages(kHeapBytes)} {
-    std::vector<std::vector<std::byte>> cards;
+    std::vector<std::vector<std::byte>> descriptors;
     for (int pe = 0; pe < 2; ++pe) fabric_[pe] = make(pe);
     for (int pe = 0; pe < 2; ++pe) {
       const Segment segments[] = {{SegmentId::heap, heap_[pe].data(), kHeapBytes}, {SegmentId::data, nullptr, 0}};
-      cards.push_back(fabric_[pe]->attach(segments));
+      descriptors.push_back(fabric_[pe]->attach(segments));
     }
-    for (auto& fabric : fabric_) fabric->connect(cards);
+    for (auto& fabric : fabric_) fabric->connect(descriptors);
   }
   ~RailPair() { stop(); }
 

@@ -43,7 +43,7 @@ Registry& registry() {
 }
 
 /// A host name follows, of any length, for the message when the peer is elsewhere.
-struct CardHead {
+struct DescriptorHead {
   uint64_t key;
   uint64_t machine;  ///< hash of the host's name: process ids of two hosts may be equal
   int32_t process;
@@ -70,21 +70,22 @@ std::vector<std::byte> Fabric::attach(std::span<const Segment> segments) {
   for (const Segment& segment : segments) mine_->segments[static_cast<size_t>(segment.id)] = segment;
   key_ = registry().add(mine_);
   const std::string host = host_name();
-  const CardHead head{key_, std::hash<std::string>{}(host), static_cast<int32_t>(getpid()), pe_};
-  std::vector<std::byte> card(sizeof head + host.size());
-  std::memcpy(card.data(), &head, sizeof head);
-  std::memcpy(card.data() + sizeof head, host.data(), host.size());
-  return card;
+  const DescriptorHead head{key_, std::hash<std::string>{}(host), static_cast<int32_t>(getpid()), pe_};
+  std::vector<std::byte> descriptor(sizeof head + host.size());
+  std::memcpy(descriptor.data(), &head, sizeof head);
+  std::memcpy(descriptor.data() + sizeof head, host.data(), host.size());
+  return descriptor;
 }
 
-void Fabric::connect(std::span<const std::vector<std::byte>> cards) {
+void Fabric::connect(std::span<const std::vector<std::byte>> descriptors) {
   const uint64_t here = std::hash<std::string>{}(host_name());
-  for (size_t pe = 0; pe < cards.size(); ++pe) {
-    CardHead head{};
-    if (cards[pe].size() < sizeof head) throw Error(text("PE %zu has no loopback card; set SHMEM_TRANSPORT alike", pe));
-    std::memcpy(&head, cards[pe].data(), sizeof head);
-    const std::string host(reinterpret_cast<const char*>(cards[pe].data()) + sizeof head,
-                           cards[pe].size() - sizeof head);
+  for (size_t pe = 0; pe < descriptors.size(); ++pe) {
+    DescriptorHead head{};
+    if (descriptors[pe].size() < sizeof head)
+      throw Error(text("PE %zu has no loopback descriptor; set SHMEM_TRANSPORT alike", pe));
+    std::memcpy(&head, descriptors[pe].data(), sizeof head);
+    const std::string host(reinterpret_cast<const char*>(descriptors[pe].data()) + sizeof head,
+                           descriptors[pe].size() - sizeof head);
     std::shared_ptr<ExposedPe> exposed;
     if (head.process == getpid() && head.machine == here) exposed = registry().find(head.key);
     if (!exposed)

@@ -23,7 +23,7 @@ class Fabric {
 
   std::vector<std::byte> attach(std::span<const Segment> segments);
   /// Throws Error when a peer lives in another process.
-  void connect(std::span<const std::vector<std::byte>> cards);
+  void connect(std::span<const std::vector<std::byte>> descriptors);
   std::span<RailType> rails(Port port) noexcept { return rails_[static_cast<size_t>(port)]; }
   std::string describe() const;
 

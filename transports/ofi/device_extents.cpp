@@ -15,8 +15,8 @@ Memory DeviceExtents::memory_of(const DeviceExtent& extent, GpuWay way) const no
   return memory;
 }
 
-ExtentCard DeviceExtents::add(const Memory& memory, std::span<const std::span<Rail>> rails_by_port) {
-  ExtentCard card;
+ExtentDescriptor DeviceExtents::add(const Memory& memory, std::span<const std::span<Rail>> rails_by_port) {
+  ExtentDescriptor descriptor;
   std::vector<Rail*> have;
   try {
     for (size_t port = 0; port < rails_by_port.size(); ++port)
@@ -24,17 +24,17 @@ ExtentCard DeviceExtents::add(const Memory& memory, std::span<const std::span<Ra
         if (!rail.is_open()) throw Error(text("rail %s is down", rail.name().c_str()));
         const RemoteRegion region = rail.add_extent(memory);
         have.push_back(&rail);
-        if (static_cast<Port>(port) == Port::proxy) card.push_back(region);
+        if (static_cast<Port>(port) == Port::proxy) descriptor.push_back(region);
       }
   } catch (...) {
     for (Rail* rail : have) rail->drop_extent();
     throw;
   }
-  return card;
+  return descriptor;
 }
 
-ExtentCard DeviceExtents::add(const DeviceExtent& extent, std::span<const std::byte> heap,
-                              std::span<const std::span<Rail>> rails_by_port) {
+ExtentDescriptor DeviceExtents::add(const DeviceExtent& extent, std::span<const std::byte> heap,
+                                    std::span<const std::span<Rail>> rails_by_port) {
   if (own_.size() >= kMostExtents) throw Error(text("rails take %zu extents of a device heap at most", kMostExtents));
   heap_ = heap;
   for (const std::span<Rail> rails : rails_by_port)
@@ -49,11 +49,11 @@ ExtentCard DeviceExtents::add(const DeviceExtent& extent, std::span<const std::b
     }
     try {
       const Memory memory = memory_of(extent, way);
-      ExtentCard card = add(memory, rails_by_port);
+      ExtentDescriptor descriptor = add(memory, rails_by_port);
       own_.push_back({memory, way});
       log_debug("device heap: rails have %zu bytes at %zu: %s", extent.nbytes, static_cast<size_t>(extent.at),
                 name_of(way));
-      return card;
+      return descriptor;
     } catch (const Error& error) {
       why += (why.empty() ? "" : ", and ") + std::string(name_of(way)) + ": " + error.what();
     }

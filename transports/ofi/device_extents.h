@@ -9,7 +9,7 @@
 
 #include "src/plugin/port.h"
 #include "src/plugin/segment.h"
-#include "transports/ofi/card.h"
+#include "transports/ofi/descriptor.h"
 #include "transports/ofi/gpu_way.h"
 #include "transports/ofi/rail.h"
 
@@ -27,8 +27,8 @@ class DeviceExtents {
 
   /// Registers the extent with all these rails, by port, or with none and throws Error. Answers where those of
   /// Port::proxy have it.
-  ExtentCard add(const DeviceExtent& extent, std::span<const std::byte> heap,
-                 std::span<const std::span<Rail>> rails_by_port);
+  ExtentDescriptor add(const DeviceExtent& extent, std::span<const std::byte> heap,
+                       std::span<const std::span<Rail>> rails_by_port);
   /// The extent that add() registered last, or could not, is nobody's here.
   void add_none() { own_.push_back({}); }
   /// A rail that was opened anew gets all extents; answers where it has them.
@@ -51,7 +51,7 @@ class DeviceExtents {
   };
 
   Memory memory_of(const DeviceExtent& extent, GpuWay way) const noexcept;
-  ExtentCard add(const Memory& memory, std::span<const std::span<Rail>> rails_by_port);
+  ExtentDescriptor add(const Memory& memory, std::span<const std::span<Rail>> rails_by_port);
 
   const GpuWay way_;
   std::span<const std::byte> heap_;

@@ -7,7 +7,7 @@
 #include "src/base/error.h"
 #include "src/base/limit.h"
 #include "src/base/log.h"
-#include "transports/ofi/card.h"
+#include "transports/ofi/descriptor.h"
 #include "transports/ofi/hints.h"
 #include "transports/ofi/pairing.h"
 #include "transports/ofi/quirks.h"
@@ -31,7 +31,7 @@ RailSetup rail_setup(const NetworkConfig& config, Port port, LocalBuffers& local
 void check_address(const Nic& nic, size_t own_length, int pe, std::span<const std::byte> address) {
   if (nic.info->addr_format == FI_ADDR_STR) {
     if (address.empty() || address.back() != std::byte{0})
-      throw Error(text("PE %d has a network address without a final zero; its card is damaged", pe));
+      throw Error(text("PE %d has a network address without a final zero; its descriptor is damaged", pe));
   } else if (address.size() != own_length) {
     throw Error(
         text("PE %d has a network address of %zu bytes where this PE's has %zu: choose interfaces of one kind with "
@@ -65,10 +65,10 @@ Fabric::Fabric(const NetworkConfig& config)
 
 std::vector<std::byte> Fabric::attach(std::span<const Segment> segments) {
   segments_.assign(segments.begin(), segments.end());
-  Card card;
-  card.provider = nics_.front().provider();
+  NetworkDescriptor descriptor;
+  descriptor.provider = nics_.front().provider();
   for (size_t r = 0; r < nics_.size(); ++r) {
-    Card::Rail& entry = card.rails.emplace_back();
+    NetworkDescriptor::Rail& entry = descriptor.rails.emplace_back();
     entry.network = network_of(nics_[r]);
     for (size_t port = 0; port < ports_.size(); ++port) {
       Rail& rail = ports_[port].rails[r];
@@ -81,25 +81,25 @@ std::vector<std::byte> Fabric::attach(std::span<const Segment> segments) {
       std::copy(exposed.begin(), exposed.end(), entry.regions.begin());
     }
   }
-  return encode(card);
+  return encode(descriptor);
 }
 
-void Fabric::connect(std::span<const std::vector<std::byte>> cards) {
+void Fabric::connect(std::span<const std::vector<std::byte>> descriptors) {
   std::vector<std::string> mine;
   for (const Nic& nic : nics_) mine.push_back(network_of(nic));
-  for (size_t pe = 0; pe < cards.size(); ++pe) {
-    Card& card = cards_.emplace_back(decode(cards[pe], static_cast<int>(pe)));
-    if (card.provider != nics_.front().provider())
+  for (size_t pe = 0; pe < descriptors.size(); ++pe) {
+    NetworkDescriptor& descriptor = descriptors_.emplace_back(decode(descriptors[pe], static_cast<int>(pe)));
+    if (descriptor.provider != nics_.front().provider())
       throw Error(
           text("PE %zu uses the libfabric provider '%s', PE %d uses '%s': set SHMEM_OFI_PROVIDER alike on all "
                "hosts",
-               pe, card.provider.c_str(), pe_, nics_.front().provider()));
-    for (const Card::Rail& rail : card.rails)
+               pe, descriptor.provider.c_str(), pe_, nics_.front().provider()));
+    for (const NetworkDescriptor::Rail& rail : descriptor.rails)
       if (rail.addresses.size() != ports_.size())
         throw Error(text("PE %zu has %zu proxy threads where this PE has %zu: set SHMEM_PROXY_THREADS alike", pe,
                          rail.addresses.size() - 1, ports_.size() - 1));
     std::vector<std::string> theirs;
-    for (const Card::Rail& rail : card.rails) theirs.push_back(rail.network);
+    for (const NetworkDescriptor::Rail& rail : descriptor.rails) theirs.push_back(rail.network);
     const std::vector<size_t> partners = pair_rails(mine, theirs, pe_, static_cast<int>(pe));
     for (size_t r = 0; r < mine.size(); ++r) {
       if (partners[r] == kNoRail)
@@ -115,13 +115,13 @@ void Fabric::connect(std::span<const std::vector<std::byte>> cards) {
     regions(port).resize(nics_.size());
     for (size_t r = 0; r < nics_.size(); ++r) {
       for (size_t pe = 0; pe < npes_; ++pe) {
-        const auto& theirs = cards_[pe].rails[partner(r, pe)].regions;
+        const auto& theirs = descriptors_[pe].rails[partner(r, pe)].regions;
         regions(port)[r].insert(regions(port)[r].end(), theirs.begin(), theirs.end());
       }
       rails(port)[r].connect(addresses_for(port, r), regions(port)[r], &extents_->peers(port, r));
     }
   }
-  if (nics_.size() == 1) cards_ = {};  // nothing will be opened anew
+  if (nics_.size() == 1) descriptors_ = {};  // nothing will be opened anew
 }
 
 std::vector<std::byte> Fabric::expose(const DeviceExtent& extent) {
@@ -137,9 +137,10 @@ std::vector<std::byte> Fabric::expose(const DeviceExtent& extent) {
   }
 }
 
-void Fabric::learn(std::span<const std::vector<std::byte>> cards) {
-  std::vector<ExtentCard> theirs;
-  for (size_t pe = 0; pe < cards.size(); ++pe) theirs.push_back(decode_extent(cards[pe], static_cast<int>(pe)));
+void Fabric::learn(std::span<const std::vector<std::byte>> descriptors) {
+  std::vector<ExtentDescriptor> theirs;
+  for (size_t pe = 0; pe < descriptors.size(); ++pe)
+    theirs.push_back(decode_extent(descriptors[pe], static_cast<int>(pe)));
   for (size_t r = 0; r < nics_.size(); ++r) {
     std::vector<RemoteRegion> regions;
     for (size_t pe = 0; pe < npes_; ++pe)
@@ -157,7 +158,7 @@ std::vector<std::byte> Fabric::addresses_for(Port port, size_t r) {
     all.insert(all.end(), address.begin(), address.end());
   };
   for (size_t pe = 0; pe < npes_; ++pe) {
-    const Card::Rail& theirs = cards_[pe].rails[partner(r, pe)];
+    const NetworkDescriptor::Rail& theirs = descriptors_[pe].rails[partner(r, pe)];
     const size_t reached = port == Port::proxy ? theirs.addresses.size() : 1;
     for (size_t i = 0; i < reached; ++i) add(pe, theirs.addresses[i]);
   }
@@ -168,25 +169,25 @@ std::vector<std::byte> Fabric::reopen(Port port, size_t r) {
   Rail& rail = rails(port)[r];
   rail.close();
   Rail fresh(nics_[r], rail_setup(config_, port, *local_buffers_));
-  EndpointCard card{port, static_cast<uint32_t>(r), fresh.address(), {}, extents_->add_all(fresh)};
+  EndpointDescriptor descriptor{port, static_cast<uint32_t>(r), fresh.address(), {}, extents_->add_all(fresh)};
   if (port == Port::proxy) {
     const std::vector<RemoteRegion> exposed = fresh.expose(segments_);
-    std::copy(exposed.begin(), exposed.end(), card.regions.begin());
+    std::copy(exposed.begin(), exposed.end(), descriptor.regions.begin());
   } else {
     fresh.add_local(segments_);
   }
-  // This PE's way to itself is open at once: with all rails closed no card would come over another one.
-  if (port == Port::proxy) enter(card, static_cast<size_t>(pe_), Port::proxy, r);
+  // This PE's way to itself is open at once: with all rails closed no descriptor would come over another one.
+  if (port == Port::proxy) enter(descriptor, static_cast<size_t>(pe_), Port::proxy, r);
   rail = std::move(fresh);
   rail.connect(addresses_for(port, r), regions(port)[r], &extents_->peers(port, r));
-  return encode(card);
+  return encode(descriptor);
 }
 
 uint32_t Fabric::learn(Port mine, int pe, std::span<const std::byte> bytes) {
-  const EndpointCard news = decode_endpoint(bytes, pe);
+  const EndpointDescriptor news = decode_endpoint(bytes, pe);
   const auto index = static_cast<size_t>(pe);
-  if (news.rail >= cards_[index].rails.size()) throw Error(text("PE %d has no rail %u", pe, news.rail));
-  const auto& known = cards_[index].rails[news.rail].addresses;
+  if (news.rail >= descriptors_[index].rails.size()) throw Error(text("PE %d has no rail %u", pe, news.rail));
+  const auto& known = descriptors_[index].rails[news.rail].addresses;
   if (static_cast<size_t>(news.port) >= known.size())
     throw Error(text("PE %d has no port %u", pe, static_cast<unsigned>(news.port)));
   check_address(nics_.front(), known[static_cast<size_t>(news.port)].size(), pe, news.address);
@@ -203,8 +204,8 @@ uint32_t Fabric::learn(Port mine, int pe, std::span<const std::byte> bytes) {
 }
 
 /// What rail `r` of `mine` reads when it is opened, and where it reaches the memory of PE `index`.
-void Fabric::enter(const EndpointCard& news, size_t index, Port mine, size_t r) {
-  Card::Rail& entry = cards_[index].rails[news.rail];
+void Fabric::enter(const EndpointDescriptor& news, size_t index, Port mine, size_t r) {
+  NetworkDescriptor::Rail& entry = descriptors_[index].rails[news.rail];
   entry.addresses[static_cast<size_t>(news.port)] = news.address;
   if (news.port != Port::proxy) return;
   entry.regions = news.regions;

@@ -10,7 +10,7 @@
 
 #include "src/plugin/network.h"
 #include "src/plugin/rail.h"
-#include "transports/ofi/card.h"
+#include "transports/ofi/descriptor.h"
 #include "transports/ofi/device_extents.h"
 #include "transports/ofi/link_state.h"
 #include "transports/ofi/local_buffers.h"
@@ -30,7 +30,7 @@ class Fabric {
   explicit Fabric(const NetworkConfig& config);
 
   std::vector<std::byte> attach(std::span<const Segment> segments);
-  void connect(std::span<const std::vector<std::byte>> cards);
+  void connect(std::span<const std::vector<std::byte>> descriptors);
   std::span<Rail> rails(Port port) noexcept { return ports_[static_cast<size_t>(port)].rails; }
   /// Buffers outside the segments, registered ahead at every rail that needs it. Throws Error.
   void register_buffer(std::span<const std::byte> bytes) { local_buffers_->add(bytes); }
@@ -39,7 +39,7 @@ class Fabric {
   // ---- extents of the device heap; see Network --------------------------------------------------------------------
   bool takes_extents() const noexcept { return extents_->wanted(); }
   std::vector<std::byte> expose(const DeviceExtent& extent);
-  void learn(std::span<const std::vector<std::byte>> cards);
+  void learn(std::span<const std::vector<std::byte>> descriptors);
   std::string describe() const;
   /// Bytes per second of the first rail's interface; 0: unknown.
   double speed() const noexcept { return static_cast<double>(nics_.front().facts.speed) / 8; }
@@ -47,7 +47,7 @@ class Fabric {
   // ---- after failures; see RailKeeper. One call at a time; each touches only the rails of the port that it names
   // -----
   std::vector<std::byte> reopen(Port port, size_t r);
-  uint32_t learn(Port mine, int pe, std::span<const std::byte> card);
+  uint32_t learn(Port mine, int pe, std::span<const std::byte> descriptor);
   void limit_silence(Port port, size_t r, std::span<const int> pes, unsigned timeout_ms) {
     rails(port)[r].limit_silence(pes, timeout_ms);
   }
@@ -68,7 +68,7 @@ class Fabric {
   }
   uint8_t& partner(size_t r, size_t pe) noexcept { return partners_[pe * nics_.size() + r]; }
   std::vector<std::byte> addresses_for(Port port, size_t r);
-  void enter(const EndpointCard& news, size_t index, Port mine, size_t r);
+  void enter(const EndpointDescriptor& news, size_t index, Port mine, size_t r);
 
   const NetworkConfig config_;
   const int pe_;
@@ -76,8 +76,8 @@ class Fabric {
   std::vector<Nic> nics_;         ///< by rail
   std::vector<LinkState> links_;  ///< by rail
   std::vector<Segment> segments_;
-  std::vector<Card> cards_;        ///< of every PE, as they are now; only with several rails
-  std::vector<uint8_t> partners_;  ///< rail of a peer that a rail of this PE talks to; see partner()
+  std::vector<NetworkDescriptor> descriptors_;  ///< of every PE, as they are now; only with several rails
+  std::vector<uint8_t> partners_;               ///< rail of a peer that a rail of this PE talks to; see partner()
   std::unique_ptr<LocalBuffers> local_buffers_;
   std::unique_ptr<DeviceExtents> extents_;
   std::vector<PortRails> ports_;

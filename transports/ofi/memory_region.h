@@ -10,7 +10,7 @@
 
 namespace railshmem::ofi {
 
-/// How a peer names one of our segments; travels in the card.
+/// How a peer names one of our segments; travels in the descriptor.
 struct RemoteRegion {
   uint64_t key = 0;
   uint64_t base = 0;  ///< added to an offset: the owner's address under FI_MR_VIRT_ADDR, else 0

@@ -16,9 +16,9 @@ namespace railshmem {
 
 /// A fabric whose rails can be opened anew; the functions are those of RailKeeper, learn() once per port.
 template <class F>
-concept ReopensRails = requires(F f, Port port, size_t r, int pe, std::span<const std::byte> card) {
+concept ReopensRails = requires(F f, Port port, size_t r, int pe, std::span<const std::byte> descriptor) {
   { f.reopen(port, r) } -> std::same_as<std::vector<std::byte>>;
-  { f.learn(port, pe, card) } -> std::same_as<uint32_t>;
+  { f.learn(port, pe, descriptor) } -> std::same_as<uint32_t>;
   {f.limit_silence(port, r, std::span<const int>(), 1u)};
   {f.cut(port, r, std::span<const int>())};
   { f.rails_to(pe, r) } -> std::same_as<uint32_t>;
@@ -77,9 +77,9 @@ class EngineKeeper final : public RailKeeper {
     dead_[static_cast<size_t>(port)] &= ~(RailMask{1} << r);
   }
 
-  uint32_t learn(Port port, int pe, std::span<const std::byte> card) override {
+  uint32_t learn(Port port, int pe, std::span<const std::byte> descriptor) override {
     const std::lock_guard lock(mutex_);
-    return fabric_.learn(port, pe, card);
+    return fabric_.learn(port, pe, descriptor);
   }
   uint32_t rails_to(int pe, size_t rail) override {
     const std::lock_guard lock(mutex_);

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "src/base/cpu.h"
+#include "src/base/death_detector.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
-#include "src/base/witness.h"
 #include "src/proxy/failover/path_watch.h"
 #include "src/proxy/failover/peer_news.h"
 #include "src/proxy/failover/rail_reopener.h"
@@ -37,8 +37,8 @@ class Failover {
         keeper_(keeper),
         news_(news),
         replay_(desk, requests),
-        watch_(desk, cards_, keeper),
-        reopener_(desk, cards_, keeper) {}
+        watch_(desk, descriptors_, keeper),
+        reopener_(desk, descriptors_, keeper) {}
 
   /// Whether a recovery, a watched path or a reopening goes on only if somebody polls.
   bool active() const noexcept { return !recoveries_.empty() || watch_.active() || reopener_.active(); }
@@ -135,9 +135,9 @@ class Failover {
   }
 
  private:
-  static constexpr uint32_t kPollsPerClock = 32;  // a clock costs as much as a poll of an idle queue
-  static constexpr size_t kAsksPerWitness = 8;    // two timeouts without an account
-  static constexpr uint64_t kSparedTimeouts = 8;  // TCP gives up in a quarter of this time
+  static constexpr uint32_t kPollsPerClock = 32;   // a clock costs as much as a poll of an idle queue
+  static constexpr size_t kAsksPerDeathCheck = 8;  // two timeouts without an account
+  static constexpr uint64_t kSparedTimeouts = 8;   // TCP gives up in a quarter of this time
 
   enum class Stage : uint8_t { releasing, closing, quarantine, inquiring, replaying };
   struct Recovery {
@@ -149,7 +149,7 @@ class Failover {
     uint64_t ask_at = 0;
     size_t asked = 0;
     uint64_t unreached_since = 0;  ///< 0: some path reaches the peer
-    uint64_t witness_at = 0;
+    uint64_t death_check_at = 0;
     AccountMessage account{};
     RailMask hopeless = 0;  ///< those of `rails` without a link: none of their operations can still succeed
   };
@@ -183,7 +183,7 @@ class Failover {
 
   void learn(const News& news) noexcept {
     try {
-      readdressed(news.pe, keeper_->learn(desk_.headers.port, news.pe, news.card));
+      readdressed(news.pe, keeper_->learn(desk_.headers.port, news.pe, news.descriptor));
     } catch (const std::exception& error) {
       log_warn("PE %d opened a rail anew, but this PE cannot use it: %s", news.pe, error.what());
     }
@@ -318,10 +318,10 @@ class Failover {
     }
     if (recovery.unreached_since == 0) {
       recovery.unreached_since = now;
-      recovery.witness_at = now + desk_.tuning.rail_timeout_ns;
+      recovery.death_check_at = now + desk_.tuning.rail_timeout_ns;
     }
-    if (now < recovery.witness_at) return;
-    recovery.witness_at = now + 4 * desk_.tuning.rail_timeout_ns;  // asking may take half a second
+    if (now < recovery.death_check_at) return;
+    recovery.death_check_at = now + 4 * desk_.tuning.rail_timeout_ns;  // asking may take half a second
     if (now - recovery.unreached_since >= desk_.tuning.unreachable_ns || death_ends_job())
       die_unreachable(static_cast<size_t>(std::countr_zero(recovery.rails)), recovery.pe);
   }
@@ -378,8 +378,8 @@ class Failover {
 
   void inquire(Recovery& recovery, uint64_t now) noexcept {
     const RailMask usable = desk_.rails.usable(recovery.pe);
-    // witnessed_death() may take half a second.
-    if (recovery.asked % kAsksPerWitness == kAsksPerWitness - 1 && death_ends_job())
+    // detected_death() may take half a second.
+    if (recovery.asked % kAsksPerDeathCheck == kAsksPerDeathCheck - 1 && death_ends_job())
       die_unreachable(static_cast<size_t>(std::countr_zero(recovery.rails)), recovery.pe);
     recovery.ask_at = now + desk_.tuning.rail_timeout_ns / 4;
     if (usable == 0) return;  // a rail is being opened anew
@@ -390,10 +390,10 @@ class Failover {
   }
 
   /// Whether a peer is known to have died, in a job whose PEs do not go on without it.
-  bool death_ends_job() const noexcept { return desk_.lost == nullptr && !witnessed_death(kBesideWork).empty(); }
+  bool death_ends_job() const noexcept { return desk_.lost == nullptr && !detected_death(kBesideWork).empty(); }
 
   [[noreturn, gnu::cold]] void die_unreachable(size_t r, int pe) noexcept {
-    const std::string death = witnessed_death();
+    const std::string death = detected_death();
     die("PE %d is not reached over any of %zu rails any more, last over %s: %s; %s", pe, desk_.rails.size(),
         desk_.rails[r].name().c_str(), death.empty() ? "all failed" : death.c_str(),
         death.empty() ? "look for an earlier message of that PE, or check the network between the two hosts"
@@ -405,7 +405,7 @@ class Failover {
   RailKeeper* const keeper_;
   PeerNews* const news_;  ///< null: no peer has any
   Replay<R> replay_;
-  RailCards cards_;
+  RailDescriptors descriptors_;
   PathWatch<R> watch_;
   RailReopener<R> reopener_;
   std::vector<Recovery> recoveries_;  ///< one per peer at most

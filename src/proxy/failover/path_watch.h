@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "src/base/log.h"
-#include "src/proxy/failover/rail_cards.h"
+#include "src/proxy/failover/rail_descriptors.h"
 #include "src/proxy/post/desk.h"
 #include "src/proxy/post/message.h"
 
@@ -29,8 +29,11 @@ enum class Death : uint8_t {
 template <Rail R>
 class PathWatch {
  public:
-  PathWatch(Desk<R>& desk, const RailCards& cards, RailKeeper* keeper)
-      : desk_(desk), cards_(cards), keeper_(keeper), period_ns_(desk.tuning.rail_timeout_ns / kLooksPerTimeout) {}
+  PathWatch(Desk<R>& desk, const RailDescriptors& descriptors, RailKeeper* keeper)
+      : desk_(desk),
+        descriptors_(descriptors),
+        keeper_(keeper),
+        period_ns_(desk.tuning.rail_timeout_ns / kLooksPerTimeout) {}
 
   bool active() const noexcept { return !suspects_.empty() || !recovering_.empty(); }
 
@@ -63,7 +66,7 @@ class PathWatch {
     });
     if (without_link_ != 0) [[unlikely]]
       give_up_links(dead);
-    look_at_witnesses(now);
+    compare_suspects(now);
     size_t pings = kPingsPerLook;
     for (size_t i = 0; i < suspects_.size();) {
       if (treat(suspects_[i], now, pings, dead, held_back)) {
@@ -244,7 +247,7 @@ class PathWatch {
 
   /// Asks every other path to the PE of a suspect for comparison, because any of them may be silent too. A path that
   /// was asked owes an answer, so one that carries nothing else becomes suspect as well.
-  void look_at_witnesses(uint64_t now) noexcept {
+  void compare_suspects(uint64_t now) noexcept {
     for (size_t i = 0, n = suspects_.size(); i < n; ++i) {  // look_at() may add some
       if (suspects_[i].dead) continue;
       const int pe = suspects_[i].pe;
@@ -340,18 +343,18 @@ class PathWatch {
   /// Asks whether the dead path lives again. Where this rail was opened anew, the question tells the peer how to
   /// answer. The peer hears this over another rail too, because its own end may be new as well, and unknown here.
   void ask_dead(size_t r, int pe) noexcept {
-    const std::span<const std::byte> card = cards_.message(r);
-    if (card.empty()) {
+    const std::span<const std::byte> descriptor = descriptors_.message(r);
+    if (descriptor.empty()) {
       ping(r, pe);
     } else {
-      send(r, pe, card);
-      tell_card(r, pe);
+      send(r, pe, descriptor);
+      tell_descriptor(r, pe);
     }
   }
-  void tell_card(size_t r, int pe) noexcept {
-    const std::span<const std::byte> card = cards_.message(r);
-    if (const RailMask others = paths().usable(pe); others != 0 && !card.empty())
-      send(desk_.rails.after(r, others), pe, card);
+  void tell_descriptor(size_t r, int pe) noexcept {
+    const std::span<const std::byte> descriptor = descriptors_.message(r);
+    if (const RailMask others = paths().usable(pe); others != 0 && !descriptor.empty())
+      send(desk_.rails.after(r, others), pe, descriptor);
   }
   /// Tells the peer, over another rail, that rail `r` has no link. Otherwise the peer would learn it only from silence.
   bool tell_no_link(size_t r, int pe) noexcept {
@@ -403,14 +406,14 @@ class PathWatch {
           suspect.pinged_ns = 0;
           is_untold_ = true;
         }
-        tell_card(suspect.rail, suspect.pe);
+        tell_descriptor(suspect.rail, suspect.pe);
       }
     }
     return false;
   }
 
   Desk<R>& desk_;
-  const RailCards& cards_;
+  const RailDescriptors& descriptors_;
   RailKeeper* const keeper_;  ///< null: nobody keeps the rails
   const uint64_t period_ns_;
   uint64_t last_look_ns_ = 0;

@@ -16,9 +16,9 @@ namespace railshmem {
 struct News {
   enum class What : uint8_t { doubt, no_link, reopened };
   What what;
-  int pe;                         ///< who says so
-  size_t rail;                    ///< doubt: of this PE, the one that is not doubted. no_link: of the peer
-  std::vector<std::byte> card{};  ///< reopened: how the new rail is reached
+  int pe;                               ///< who says so
+  size_t rail;                          ///< doubt: of this PE, the one that is not doubted. no_link: of the peer
+  std::vector<std::byte> descriptor{};  ///< reopened: how the new rail is reached
 };
 
 /// Keeps the news for each port until the port's owner takes them. Any thread may use it at any time.

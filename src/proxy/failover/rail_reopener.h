@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "src/base/log.h"
-#include "src/proxy/failover/rail_cards.h"
+#include "src/proxy/failover/rail_descriptors.h"
 #include "src/proxy/post/desk.h"
 
 namespace railshmem {
@@ -14,7 +14,8 @@ namespace railshmem {
 template <Rail R>
 class RailReopener {
  public:
-  RailReopener(Desk<R>& desk, RailCards& cards, RailKeeper* keeper) : desk_(desk), cards_(cards), keeper_(keeper) {}
+  RailReopener(Desk<R>& desk, RailDescriptors& descriptors, RailKeeper* keeper)
+      : desk_(desk), descriptors_(descriptors), keeper_(keeper) {}
 
   bool active() const noexcept { return !closings_.empty(); }
 
@@ -75,7 +76,7 @@ class RailReopener {
   bool reopen(size_t r) noexcept {
     if (keeper_ == nullptr) return true;
     try {
-      cards_.set(desk_.headers, r, keeper_->reopen(desk_.headers.port, r));
+      descriptors_.set(desk_.headers, r, keeper_->reopen(desk_.headers.port, r));
       log_debug("rail %s of the %s port was opened anew", desk_.rails[r].name().c_str(), name_of(desk_.headers.port));
       return true;
     } catch (const std::exception& error) {
@@ -95,7 +96,7 @@ class RailReopener {
   }
 
   Desk<R>& desk_;
-  RailCards& cards_;
+  RailDescriptors& descriptors_;
   RailKeeper* const keeper_;
   std::vector<Closing> closings_;
 };

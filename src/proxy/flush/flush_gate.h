@@ -62,7 +62,7 @@ class FlushGate {
   /// Says nothing of any data: whether a rail is alive, or what was executed.
   static bool passes(const std::byte* bytes) noexcept {
     const MessageKind kind = read_header(bytes).kind;
-    return kind == MessageKind::ping || kind == MessageKind::inquiry || kind == MessageKind::card;
+    return kind == MessageKind::ping || kind == MessageKind::inquiry || kind == MessageKind::descriptor;
   }
 
   bool finish() noexcept {

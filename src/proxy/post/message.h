@@ -3,9 +3,9 @@
 //
 // Requests (amo, put_signal, signal, flag, get, staged_put, staged_get) go to a proxy endpoint, whose owner executes
 // them. Answers (acknowledge, reply, replies, data) go back to the endpoint that asked, host or proxy. Five kinds keep
-// rails going and may be lost: card (how a rail is reached), ping and pong (whether it is alive), inquiry and account
-// (what has arrived over a dead one). All PEs of a job run one build on one architecture (checked at start), so structs
-// travel as they lie in memory.
+// rails going and may be lost: descriptor (how a rail is reached), ping and pong (whether it is alive), inquiry and
+// account (what has arrived over a dead one). All PEs of a job run one build on one architecture (checked at start), so
+// structs travel as they lie in memory.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ enum class MessageKind : uint8_t {
   signal,
   flag,
   get,
-  card,
+  descriptor,
   staged_put,
   staged_get,
   acknowledge,
@@ -142,9 +142,9 @@ struct ReplyItem {
 inline constexpr size_t kMostReplies = 32;  // as many fetches as a warp makes at once
 
 /// Says that a rail of the source was opened anew; the bytes that follow say how the rail is reached (see RailKeeper).
-/// No answer may be able to go back yet, so the source sends the card until a pong comes over the rail. header.sequence
-/// counts the cards of the source's port, so that no card replaces a later one.
-struct CardMessage {
+/// No answer may be able to go back yet, so the source sends the descriptor until a pong comes over the rail.
+/// header.sequence counts the descriptors of the source's port, so that no descriptor replaces a later one.
+struct DescriptorMessage {
   MessageHeader header;
   uint32_t nbytes;
   uint32_t rail;

@@ -66,7 +66,7 @@ inline constexpr std::array<MessageShape, kMessageKinds> kShapes = {{
     {sizeof(SignalMessage), true, kSignalOps, kAcknowledge, kWord},
     {sizeof(FlagMessage), true, 1, kNoAnswer | kAcknowledge, kWord},
     {sizeof(GetMessage), false, 1, kReply, kAnyWidth},
-    {sizeof(CardMessage), false, 1, kAnyAnswer, kAnyWidth},
+    {sizeof(DescriptorMessage), false, 1, kAnyAnswer, kAnyWidth},
     {sizeof(StagedMessage), false, 1, kAcknowledge, kAnyWidth},  // staged_put
     {sizeof(StagedMessage), false, 1, kReply, kAnyWidth},        // staged_get
     {sizeof(AcknowledgeMessage), true, 1, kAnyAnswer, kAnyWidth},
@@ -148,8 +148,8 @@ inline bool fields_exist(const MessageHeader& h) noexcept {
       const size_t wanted = read_message<GetMessage>(bytes).nbytes;
       return fits(beyond == 0 && wanted > 0 && wanted <= rules.max_message - sizeof h);
     }
-    case MessageKind::card: {
-      const auto m = read_message<CardMessage>(bytes);
+    case MessageKind::descriptor: {
+      const auto m = read_message<DescriptorMessage>(bytes);
       if (m.rail >= kMostRails) return Flaw::field;
       return fits(m.nbytes == beyond);
     }

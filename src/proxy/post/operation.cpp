@@ -5,11 +5,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "src/base/death_detector.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/base/quantity.h"
 #include "src/base/system_limits.h"
-#include "src/base/witness.h"
 
 namespace railshmem {
 namespace {
@@ -21,7 +21,7 @@ std::string reason(int error) {
 
 /// What to look at: the peer's death where one is known, otherwise `otherwise`.
 std::string advice(const std::string& otherwise) {
-  const std::string death = witnessed_death();
+  const std::string death = detected_death();
   return death.empty() ? otherwise : death + "; see that PE's own output";
 }
 

@@ -12,8 +12,8 @@ namespace {
 constexpr uint64_t kPeriodNs = 10'000'000'000;
 
 constexpr const char* kKindNames[kMessageKinds] = {
-    "amo",         "put_signal", "signal",  "flag", "get",  "card", "staged_put", "staged_get",
-    "acknowledge", "reply",      "replies", "data", "ping", "pong", "inquiry",    "account"};
+    "amo",         "put_signal", "signal",  "flag", "get",  "descriptor", "staged_put", "staged_get",
+    "acknowledge", "reply",      "replies", "data", "ping", "pong",       "inquiry",    "account"};
 
 /// Who reads this must find out where the message came from.
 const char* remedy(Flaw flaw) noexcept {

@@ -37,33 +37,33 @@ StagingTerms StagingTerms::of(std::span<const Segment> segments, const Tuning& t
   return terms;
 }
 
-std::vector<std::byte> add_terms(std::vector<std::byte> card, const StagingTerms& terms) {
+std::vector<std::byte> add_terms(std::vector<std::byte> descriptor, const StagingTerms& terms) {
   const auto bytes = std::as_bytes(std::span(&terms, 1));
-  card.insert(card.end(), bytes.begin(), bytes.end());
-  return card;
+  descriptor.insert(descriptor.end(), bytes.begin(), bytes.end());
+  return descriptor;
 }
 
-std::vector<std::vector<std::byte>> without_terms(std::span<const std::vector<std::byte>> cards) {
+std::vector<std::vector<std::byte>> without_terms(std::span<const std::vector<std::byte>> descriptors) {
   std::vector<std::vector<std::byte>> rest;
-  rest.reserve(cards.size());
-  for (size_t pe = 0; pe < cards.size(); ++pe) {
-    const std::vector<std::byte>& card = cards[pe];
-    if (card.size() < sizeof(StagingTerms))
-      throw Error(text("the network card of PE %zu is cut short; install the same RailSHMEM everywhere", pe));
-    rest.emplace_back(card.begin(), card.end() - sizeof(StagingTerms));
+  rest.reserve(descriptors.size());
+  for (size_t pe = 0; pe < descriptors.size(); ++pe) {
+    const std::vector<std::byte>& descriptor = descriptors[pe];
+    if (descriptor.size() < sizeof(StagingTerms))
+      throw Error(text("the network descriptor of PE %zu is cut short; install the same RailSHMEM everywhere", pe));
+    rest.emplace_back(descriptor.begin(), descriptor.end() - sizeof(StagingTerms));
   }
   return rest;
 }
 
-std::vector<StagingTerms> terms_of(std::span<const std::vector<std::byte>> cards) {
-  std::vector<StagingTerms> all(cards.size());
-  for (size_t pe = 0; pe < cards.size(); ++pe)
-    std::memcpy(&all[pe], cards[pe].data() + cards[pe].size() - sizeof all[pe], sizeof all[pe]);
+std::vector<StagingTerms> terms_of(std::span<const std::vector<std::byte>> descriptors) {
+  std::vector<StagingTerms> all(descriptors.size());
+  for (size_t pe = 0; pe < descriptors.size(); ++pe)
+    std::memcpy(&all[pe], descriptors[pe].data() + descriptors[pe].size() - sizeof all[pe], sizeof all[pe]);
   return all;
 }
 
-void compare_terms(std::span<const std::vector<std::byte>> cards, const StagingTerms& mine) {
-  const std::vector<StagingTerms> all = terms_of(cards);
+void compare_terms(std::span<const std::vector<std::byte>> descriptors, const StagingTerms& mine) {
+  const std::vector<StagingTerms> all = terms_of(descriptors);
   for (size_t pe = 0; pe < all.size(); ++pe) compare(pe, all[pe], mine);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What all PEs must have alike to stage for each other, and to read each other's messages. It travels behind the
-// fabric's card and is compared at start.
+// fabric's descriptor and is compared at start.
 #pragma once
 
 #include <array>
@@ -28,17 +28,17 @@ struct StagingTerms {
 };
 static_assert(sizeof(StagingTerms) == 64);
 
-/// The card that peers get: the fabric's own, then the terms.
-std::vector<std::byte> add_terms(std::vector<std::byte> card, const StagingTerms& terms);
+/// The descriptor that peers get: the fabric's own, then the terms.
+std::vector<std::byte> add_terms(std::vector<std::byte> descriptor, const StagingTerms& terms);
 
-/// Every PE's card as its fabric made it. Throws Error if a card has no terms.
-std::vector<std::vector<std::byte>> without_terms(std::span<const std::vector<std::byte>> cards);
+/// Every PE's descriptor as its fabric made it. Throws Error if a descriptor has no terms.
+std::vector<std::vector<std::byte>> without_terms(std::span<const std::vector<std::byte>> descriptors);
 
 /// Every PE's, in PE order. After without_terms().
-std::vector<StagingTerms> terms_of(std::span<const std::vector<std::byte>> cards);
+std::vector<StagingTerms> terms_of(std::span<const std::vector<std::byte>> descriptors);
 
 /// Throws Error that names the setting and the PE where the terms of one are not those of this PE. After
 /// without_terms().
-void compare_terms(std::span<const std::vector<std::byte>> cards, const StagingTerms& mine);
+void compare_terms(std::span<const std::vector<std::byte>> descriptors, const StagingTerms& mine);
 
 }  // namespace railshmem

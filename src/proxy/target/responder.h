@@ -126,9 +126,9 @@ class Responder {
       case MessageKind::inquiry:
         inquiries_.add(from, r, header.cell);
         return Flaw::none;
-      case MessageKind::card:
+      case MessageKind::descriptor:
         if (!initiator_.failover().expects_news()) return Flaw::kind;
-        learn(from, read_message<CardMessage>(bytes), bytes);
+        learn(from, read_message<DescriptorMessage>(bytes), bytes);
         answers_.pong(from, r);
         return Flaw::none;
       default:
@@ -148,7 +148,7 @@ class Responder {
     if (const Flaw flaw = memory_.check(header, bytes); flaw != Flaw::none) return flaw;
     const MessageKind kind = header.kind;
     if (kind == MessageKind::get) execute_words();
-    if (kind == MessageKind::ping || kind == MessageKind::inquiry || kind == MessageKind::card ||
+    if (kind == MessageKind::ping || kind == MessageKind::inquiry || kind == MessageKind::descriptor ||
         kind == MessageKind::get)
       return take_plain(r, header, bytes);
     const Endpoint from{header.pe, header.port};
@@ -283,13 +283,14 @@ class Responder {
                                              : News{News::What::doubt, ping.pe, alive});
   }
 
-  [[gnu::cold]] void learn(Endpoint from, const CardMessage& message, const std::byte* bytes) noexcept {
+  [[gnu::cold]] void learn(Endpoint from, const DescriptorMessage& message, const std::byte* bytes) noexcept {
     if (!is_news(from, message)) return;
-    const std::byte* const card = bytes + sizeof message;
-    initiator_.failover().tell_news({News::What::reopened, message.header.pe, 0, {card, card + message.nbytes}});
+    const std::byte* const descriptor = bytes + sizeof message;
+    initiator_.failover().tell_news(
+        {News::What::reopened, message.header.pe, 0, {descriptor, descriptor + message.nbytes}});
   }
 
-  [[gnu::cold]] bool is_news(Endpoint from, const CardMessage& message) {
+  [[gnu::cold]] bool is_news(Endpoint from, const DescriptorMessage& message) {
     const uint32_t number = message.header.sequence;
     for (Learned& learned : learned_) {
       if (learned.from.pe != from.pe || learned.from.port != from.port || learned.rail != message.rail) continue;
@@ -378,7 +379,7 @@ class Responder {
     uint32_t rail;
     uint32_t number;
   };
-  std::vector<Learned> learned_;       ///< the newest card of every rail that was opened anew
+  std::vector<Learned> learned_;       ///< the newest descriptor of every rail that was opened anew
   observe::Observer* const observer_;  ///< null: nobody records
 };
 

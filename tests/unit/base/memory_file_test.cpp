@@ -18,10 +18,10 @@ TEST(PeerFd, ChildWritesIntoTheParentsMemory) {
   HostMemory memory(kFileBytes, HugePagesMode::off);
   NodeArena arena(1, kFileBytes);
   std::byte* mine = arena.map_own(0, memory.fd(), memory.nbytes());
-  const PeerFd card = describe_fd(memory.fd());
+  const PeerFd descriptor = describe_fd(memory.fd());
   const pid_t child = fork();
   if (child == 0) {
-    const UniqueFd fd = open_peer_fd(card);
+    const UniqueFd fd = open_peer_fd(descriptor);
     NodeArena theirs(2, kFileBytes);
     theirs.map_peer(1, fd.get(), kFileBytes)[100] = std::byte{7};
     _exit(0);

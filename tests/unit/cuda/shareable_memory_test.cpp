@@ -67,9 +67,9 @@ std::string import_it(const Pipe& pipe) {
     if (!pipe.hear(news)) return "nothing came";
     const auto imported = importer.begin(news.by, news.nbytes, "PE 3");
     for (size_t i = 0; i < news.nextents; ++i) {
-      ShareCard card;
-      if (!pipe.hear(card)) return "a card is missing";
-      imported->add(card);
+      ShareDescriptor descriptor;
+      if (!pipe.hear(descriptor)) return "a descriptor is missing";
+      imported->add(descriptor);
     }
     std::byte* const base = imported->base();
     if (rig.read(base, 5) != "begin") return "reads " + rig.read(base, 5);
@@ -95,7 +95,8 @@ void share(Kind kind, size_t nbytes, ShareBy by, int handle_types = kHandlePosix
   std::vector<FdOffer> offered;
   const Pipe pipe = child.pipe();
   ASSERT_TRUE(pipe.tell(ShareNews{by, shared.nbytes(), shared.nextents()}));
-  for (const ShareCard& card : shared.cards(0, shared.nextents(), offers, offered)) ASSERT_TRUE(pipe.tell(card));
+  for (const ShareDescriptor& descriptor : shared.descriptors(0, shared.nextents(), offers, offered))
+    ASSERT_TRUE(pipe.tell(descriptor));
   ASSERT_TRUE(pipe.meet());
   EXPECT_EQ(rig.read(memory.at(shared.nbytes() / 2 - 4), 8), "answered");
   EXPECT_EQ(child.join(), "");
@@ -226,8 +227,8 @@ TEST(ImportedMemory, APoolIsImportedOnceForAllItsAllocations) {
     ShareRig rig(1);
     {
       Importer importer(rig.gpu);
-      ShareCard first, second;
-      if (!pipe.hear(first) || !pipe.hear(second)) return "no cards";
+      ShareDescriptor first, second;
+      if (!pipe.hear(first) || !pipe.hear(second)) return "no descriptors";
       const auto one = importer.begin(ShareBy::pool, first.nbytes, "PE 3");
       auto other = importer.begin(ShareBy::pool, second.nbytes, "PE 3");
       one->add(first);
@@ -250,7 +251,7 @@ TEST(ImportedMemory, APoolIsImportedOnceForAllItsAllocations) {
   for (Address& address : memory) {
     ASSERT_EQ(cuMemAllocFromPoolAsync(&address, 4096, pool, nullptr), kSuccess);
     const ShareableMemory shared = ShareableMemory::find(rig.gpu, pointer_to(address), 4096);
-    ASSERT_TRUE(child.pipe().tell(shared.cards(0, 1, offers, offered).front()));
+    ASSERT_TRUE(child.pipe().tell(shared.descriptors(0, 1, offers, offered).front()));
   }
   EXPECT_EQ(child.join(), "");
   for (const Address address : memory) cuMemFreeAsync(address, nullptr);
@@ -262,12 +263,12 @@ TEST(ImportedMemory, ImportsOutOfReachAreErrors) {
     Forked child([](const Pipe& pipe) -> std::string {
       ShareRig rig(1, {.devices = 2, .apart = {{0, 1}}});
       ShareNews news{};
-      ShareCard card;
-      if (!pipe.hear(news) || !pipe.hear(card)) return "no card";
+      ShareDescriptor descriptor;
+      if (!pipe.hear(news) || !pipe.hear(descriptor)) return "no descriptor";
       std::string wrong = "no error";
       try {
         Importer importer(rig.gpu);
-        importer.begin(news.by, news.nbytes, "PE 3")->add(card);
+        importer.begin(news.by, news.nbytes, "PE 3")->add(descriptor);
       } catch (const Error& error) {
         wrong = error.what();
       }
@@ -282,7 +283,7 @@ TEST(ImportedMemory, ImportsOutOfReachAreErrors) {
     FdOffers offers;
     std::vector<FdOffer> offered;
     ASSERT_TRUE(child.pipe().tell(ShareNews{shared.by(), shared.nbytes(), 1}));
-    ASSERT_TRUE(child.pipe().tell(shared.cards(0, 1, offers, offered).front()));
+    ASSERT_TRUE(child.pipe().tell(shared.descriptors(0, 1, offers, offered).front()));
     EXPECT_EQ(child.join(), "") << name_of(kind);
   }
 }

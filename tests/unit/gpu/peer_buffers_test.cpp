@@ -130,7 +130,7 @@ TEST(PeerBuffers, ThePeerSeesTheBytes) {
 TEST(PeerBuffers, ManyExtentsGoInSeveralMessages) {
   NodePes pes;
   PeerBuffers& buffers = *pes.act_for(0).buffers;
-  const size_t nbytes = (2 * kCardsPerMessage + 3) * kBufferExtent;
+  const size_t nbytes = (2 * kDescriptorsPerMessage + 3) * kBufferExtent;
   const ProgramMemory memory = pes.memory(Kind::extents, nbytes);
   buffers.add(memory.at(), nbytes);
   const PeerView view = buffers.find(kBoth, memory.at(), nbytes);

@@ -39,7 +39,7 @@ struct ImportRig {
 
 struct ImportNews {
   ImportRequest request;
-  cuda::ShareCard card;
+  cuda::ShareDescriptor descriptor;
 };
 
 /// What the owner of a new block tells, which begins with `first`.
@@ -52,9 +52,9 @@ ImportNews news_of(const ImportRig& rig, const ProgramMemory& memory, uint64_t n
   news.request.number = number;
   news.request.address = shared.start();
   news.request.nbytes = shared.nbytes();
-  news.request.nextents = news.request.ncards = 1;
+  news.request.nextents = news.request.ndescriptors = 1;
   news.request.by = static_cast<uint32_t>(shared.by());
-  news.card = shared.cards(0, 1, offers, offered).front();
+  news.descriptor = shared.descriptors(0, 1, offers, offered).front();
   return news;
 }
 
@@ -66,10 +66,10 @@ std::string import_beside_work(const Pipe& pipe, bool withdrawn) {
     PeerImports imports(rig.gpu);
     ImportNews first, second;
     if (!pipe.hear(first)) return "nothing came";
-    const ImportAnswer opened = imports.import(first.request, {&first.card, 1});
+    const ImportAnswer opened = imports.import(first.request, {&first.descriptor, 1});
     if (opened.here == 0) return opened.why;
     if (rig.first_of(cuda::pointer_to(opened.here)) != 'a') return "not the first block";
-    if (imports.import(first.request, {&first.card, 1}).here != opened.here) return "mapped twice";
+    if (imports.import(first.request, {&first.descriptor, 1}).here != opened.here) return "mapped twice";
     if (!pipe.meet() || !pipe.hear(second)) return "no second block";
     cuda::Stream stream = nullptr;
     std::byte* const own = rig.fake.allocate(64, 1);
@@ -77,14 +77,14 @@ std::string import_beside_work(const Pipe& pipe, bool withdrawn) {
     rig.fake.hold(true);
     driver.fill_async(address_of(own), 1, 64, stream);
     if (withdrawn && imports.withdraw(0, first.request.number)) return "closed beside a kernel";
-    const ImportAnswer later = imports.import(second.request, {&second.card, 1});
+    const ImportAnswer later = imports.import(second.request, {&second.descriptor, 1});
     if (later.here != 0 || later.later == 0) return "not put off";
     if (std::string(later.why).find("resource already mapped") == std::string::npos) return later.why;
     if (imports.place_of(cuda::pointer_to(opened.here))) return "the freed block is still in the books";
     if (!imports.has_withdrawn()) return "nothing is left to close";
     rig.fake.hold(false);
     imports.close_withdrawn();
-    const ImportAnswer at_last = imports.import(second.request, {&second.card, 1});
+    const ImportAnswer at_last = imports.import(second.request, {&second.descriptor, 1});
     if (at_last.here == 0) return at_last.why;
     if (rig.first_of(cuda::pointer_to(at_last.here)) != 'b') return "not the second block";
     if (imports.withdraw(0, second.request.number)) return "closed at once";

@@ -354,17 +354,17 @@ TEST(EngineRingThreads, TooManyAreRefused) {
 
 TEST(EngineRingThreads, PesThatHaveNotAsManyAreTold) {
   std::vector<std::unique_ptr<Engine<Plain>>> engines;
-  std::vector<std::vector<std::byte>> cards;
+  std::vector<std::vector<std::byte>> descriptors;
   std::vector<Env> envs(2, Env::parse([](const char*) -> const char* { return nullptr; }));
   envs[1].proxy_threads = 2;
   std::vector<uint64_t> heap(64);
   const Segment segment{SegmentId::heap, reinterpret_cast<std::byte*>(heap.data()), 8 * heap.size()};
   for (int pe = 0; pe < 2; ++pe) {
     engines.push_back(kPlain.make({&envs[static_cast<size_t>(pe)], pe, 2, false}, Tuning{}));
-    cards.push_back(engines.back()->attach({&segment, 1}));
+    descriptors.push_back(engines.back()->attach({&segment, 1}));
   }
   try {
-    engines[0]->connect(cards);
+    engines[0]->connect(descriptors);
     FAIL() << "connected";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("PE 1 has 2 proxy threads where this PE has 1: set SHMEM_PROXY_THREADS"),

@@ -57,13 +57,13 @@ class SilentPeer {
  public:
   SilentPeer() {
     env_.timeout_s = 0.2;
-    std::vector<std::vector<std::byte>> cards;
+    std::vector<std::vector<std::byte>> descriptors;
     for (int pe = 0; pe < 2; ++pe) {
       engines_.push_back(make({&env_, pe, 2, false, true}, {}, kCalm));
       const Segment segment{SegmentId::heap, reinterpret_cast<std::byte*>(memory_.data()), 64};
-      cards.push_back(engines_.back()->attach({&segment, 1}));
+      descriptors.push_back(engines_.back()->attach({&segment, 1}));
     }
-    for (auto& engine : engines_) engine->connect(cards);
+    for (auto& engine : engines_) engine->connect(descriptors);
     asking().start({});
   }
   Engine<FlakyFabric>& asking() { return *engines_[0]; }

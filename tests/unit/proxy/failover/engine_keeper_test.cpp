@@ -13,8 +13,8 @@ namespace {
 
 struct FakeFabric {
   std::vector<std::byte> reopen(Port, size_t) { return {}; }
-  uint32_t learn(Port port, int pe, std::span<const std::byte> card) {
-    learned.emplace_back(port, pe, card.size());
+  uint32_t learn(Port port, int pe, std::span<const std::byte> descriptor) {
+    learned.emplace_back(port, pe, descriptor.size());
     return 0b10;
   }
   void limit_silence(Port, size_t, std::span<const int>, unsigned) { throw std::runtime_error("no such file"); }
@@ -43,13 +43,13 @@ TEST(EngineKeeper, AnOutageIsNewsOnceForBothPorts) {
   EXPECT_TRUE(keeper.outage(Port::proxy, 1)) << "the next one";
 }
 
-TEST(EngineKeeper, EachPortLearnsACardForItsOwnRails) {
+TEST(EngineKeeper, EachPortLearnsADescriptorForItsOwnRails) {
   FakeFabric fabric;
   EngineKeeper<FakeFabric> keeper(fabric, ports_with(3));
-  const std::byte card[3] = {};
+  const std::byte descriptor[3] = {};
   for (const Port port : {Port::proxy, Port::host, port_of_thread(2)}) {
-    EXPECT_EQ(keeper.learn(port, 7, card), 0b10u);
-    EXPECT_EQ(fabric.learned.back(), std::make_tuple(port, 7, sizeof card));
+    EXPECT_EQ(keeper.learn(port, 7, descriptor), 0b10u);
+    EXPECT_EQ(fabric.learned.back(), std::make_tuple(port, 7, sizeof descriptor));
   }
   EXPECT_TRUE(keeper.outage(port_of_thread(2), 1));
   EXPECT_FALSE(keeper.outage(Port::host, 1)) << "another port";

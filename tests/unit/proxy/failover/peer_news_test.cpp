@@ -32,7 +32,7 @@ TEST(PeerNews, WaitForEachPortUntilItTakesThem) {
     EXPECT_EQ(taken[0].pe, 5);
     EXPECT_EQ(taken[0].rail, 2u);
     EXPECT_EQ(taken[1].what, News::What::reopened);
-    EXPECT_EQ(taken[1].card.size(), 3u);
+    EXPECT_EQ(taken[1].descriptor.size(), 3u);
     EXPECT_FALSE(news.wait_for(port)) << name_of(port);
     EXPECT_TRUE(news.take(port).empty()) << name_of(port);
   }
@@ -40,7 +40,7 @@ TEST(PeerNews, WaitForEachPortUntilItTakesThem) {
 
 constexpr int kTeller = 1;
 
-/// Rail r of a peer is reached over rail r of this PE. Cards of one byte are refused.
+/// Rail r of a peer is reached over rail r of this PE. Descriptors of one byte are refused.
 class KeeperOfNews final : public RailKeeper {
  public:
   std::vector<std::byte> reopen(Port, size_t) override { return std::vector<std::byte>(8); }
@@ -48,8 +48,8 @@ class KeeperOfNews final : public RailKeeper {
   void cut(Port, size_t, std::span<const int>) noexcept override {}
   bool outage(Port, size_t) noexcept override { return true; }
   void mended(Port, size_t) noexcept override {}
-  uint32_t learn(Port port, int pe, std::span<const std::byte> card) override {
-    if (card.size() == 1) throw std::runtime_error("the card is too short");
+  uint32_t learn(Port port, int pe, std::span<const std::byte> descriptor) override {
+    if (descriptor.size() == 1) throw std::runtime_error("the descriptor is too short");
     EXPECT_EQ(port, Port::host);
     EXPECT_EQ(pe, kTeller);
     ++learned;
@@ -97,7 +97,7 @@ TEST(PeerNews, ThePortThatTellsActsAtOnceAndTheOthersLater) {
   EXPECT_TRUE(rig.news.wait_for(Port::proxy));
 }
 
-TEST(PeerNews, ACardThatCannotBeUsedLosesNoOtherNews) {
+TEST(PeerNews, ADescriptorThatCannotBeUsedLosesNoOtherNews) {
   NewsRig rig;
   rig.news.tell({News::What::reopened, kTeller, 0, std::vector<std::byte>(1)});
   rig.news.tell({News::What::reopened, kTeller, 0, std::vector<std::byte>(8)});
@@ -105,7 +105,7 @@ TEST(PeerNews, ACardThatCannotBeUsedLosesNoOtherNews) {
   testing::internal::CaptureStderr();
   rig.poll();
   EXPECT_NE(testing::internal::GetCapturedStderr().find(
-                "PE 1 opened a rail anew, but this PE cannot use it: the card is too short"),
+                "PE 1 opened a rail anew, but this PE cannot use it: the descriptor is too short"),
             std::string::npos);
   EXPECT_EQ(rig.keeper.learned, 1);
   EXPECT_EQ(rig.usable(), 0b01u);

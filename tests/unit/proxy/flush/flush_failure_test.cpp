@@ -35,11 +35,12 @@ bool live(FlushRig& f, RailMask alive, Done&& done) {
   }
   return true;
 }
-int cards_to(const FlushRig& f, int pe) {
+int descriptors_to(const FlushRig& f, int pe) {
   int n = 0;
   for (const ScriptedRail& rail : f.rails)
     for (const auto& p : rail.posted)
-      n += p.what == 's' && p.to.pe == pe && read_message<MessageHeader>(p.bytes.data()).kind == MessageKind::card;
+      n +=
+          p.what == 's' && p.to.pe == pe && read_message<MessageHeader>(p.bytes.data()).kind == MessageKind::descriptor;
   return n;
 }
 
@@ -65,13 +66,14 @@ TEST_P(FlushFault, ClosesTheRailAndGoesOn) {
   ASSERT_TRUE(live(f, 0b01, [&] { return f.memory[0] == 2; }));
   EXPECT_LT(steady_clock::now() - second, 10ms) << "one pause per closing";
   EXPECT_EQ(f.accesses(1), before);
-  ASSERT_TRUE(live(f, 0b01, [&] { return cards_to(f, 1) > 0; })) << "this PE must know how to reach it";
+  ASSERT_TRUE(live(f, 0b01, [&] { return descriptors_to(f, 1) > 0; })) << "this PE must know how to reach it";
   const auto quiet_until = steady_clock::now() + 50ms;
   live(f, 0b01, [&] { return steady_clock::now() > quiet_until; });
-  EXPECT_EQ(cards_to(f, 0) + cards_to(f, 2) + cards_to(f, 3), 0);
+  EXPECT_EQ(descriptors_to(f, 0) + descriptors_to(f, 2) + descriptors_to(f, 3), 0);
 
   // Once it has reached this PE, it counts again, before any peer may use it.
-  ASSERT_TRUE(live(f, 0b11, [&] { return cards_to(f, 0) > 0 && cards_to(f, 2) > 0 && cards_to(f, 3) > 0; }));
+  ASSERT_TRUE(
+      live(f, 0b11, [&] { return descriptors_to(f, 0) > 0 && descriptors_to(f, 2) > 0 && descriptors_to(f, 3) > 0; }));
   const size_t reads = f.accesses(1).size();
   f.add(0);
   ASSERT_TRUE(live(f, 0b11, [&] { return f.memory[0] == 3; }));

@@ -202,14 +202,14 @@ TEST(Flush, PingsAreAnsweredMeanwhile) {
   EXPECT_EQ(f.memory[0], 0u);
 }
 
-TEST(Flush, CardsAreLearnedMeanwhile) {
+TEST(Flush, DescriptorsAreLearnedMeanwhile) {
   FlushRig f(FlushPolicy::read, 2);
   f.add(0);
   f.pass();
   struct {
-    CardMessage message;
-    uint64_t card;
-  } wire{{FlushRig::header(MessageKind::card, 3, 1), 8, 1}, 0};
+    DescriptorMessage message;
+    uint64_t descriptor;
+  } wire{{FlushRig::header(MessageKind::descriptor, 3, 1), 8, 1}, 0};
   f.rails[0].deliver(wire);
   f.passes(2);
   EXPECT_EQ(f.keeper.learned, 1) << "it may be what brings a rail back";

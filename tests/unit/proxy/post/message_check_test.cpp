@@ -46,7 +46,7 @@ std::vector<std::vector<std::byte>> one_of_each() {
       bytes(SignalMessage{HostileRig::header(MessageKind::signal, Answer::acknowledge, 0, 8), 0, 1}),
       bytes(FlagMessage{HostileRig::header(MessageKind::flag, Answer::none, 0, 8), 0, 1}),
       bytes(HostileRig::get(100)),
-      bytes(CardMessage{HostileRig::header(MessageKind::card), 40, 31}, 40),
+      bytes(DescriptorMessage{HostileRig::header(MessageKind::descriptor), 40, 31}, 40),
       bytes(staged(MessageKind::staged_put, kNoSlot, 16), 16),
       bytes(staged(MessageKind::staged_get, 4096, 8192)),
       bytes(AcknowledgeMessage{HostileRig::header(MessageKind::acknowledge), 0}),
@@ -135,7 +135,7 @@ TEST(MessageCheck, FieldsBehindTheHeaderAreLimited) {
   EXPECT_EQ(check(HostileRig::get(kMaxMessage - sizeof(MessageHeader))), Flaw::none);
   EXPECT_EQ(check(HostileRig::get(kMaxMessage - sizeof(MessageHeader) + 1)), Flaw::length);
   EXPECT_EQ(check(HostileRig::get(40000)), Flaw::length) << "more than an answer can bring";
-  EXPECT_EQ(check(CardMessage{HostileRig::header(MessageKind::card), 8, 32}, 8), Flaw::field);
+  EXPECT_EQ(check(DescriptorMessage{HostileRig::header(MessageKind::descriptor), 8, 32}, 8), Flaw::field);
   MessageHeader replies = HostileRig::header(MessageKind::replies);
   for (const uint32_t count : {0u, 33u, 1u << 28}) {
     replies.cell = count;
@@ -161,21 +161,21 @@ TEST(MessageCheck, FieldsBehindTheHeaderAreLimited) {
 }
 
 TEST(JobNonce, AllPesMakeItOfAllShares) {
-  std::vector<std::vector<std::byte>> cards;
+  std::vector<std::vector<std::byte>> descriptors;
   for (int pe = 0; pe < 3; ++pe)
-    cards.push_back(
+    descriptors.push_back(
         add_nonce_share(std::vector<std::byte>(static_cast<size_t>(pe), std::byte{7}), random_nonce_share()));
-  const JobCards job = take_nonce_shares(cards);
-  for (size_t pe = 0; pe < 3; ++pe) EXPECT_EQ(job.cards[pe], std::vector<std::byte>(pe, std::byte{7}));
-  EXPECT_EQ(take_nonce_shares(cards).nonce, job.nonce);
+  const JobDescriptors job = take_nonce_shares(descriptors);
+  for (size_t pe = 0; pe < 3; ++pe) EXPECT_EQ(job.descriptors[pe], std::vector<std::byte>(pe, std::byte{7}));
+  EXPECT_EQ(take_nonce_shares(descriptors).nonce, job.nonce);
   for (int pe = 0; pe < 3; ++pe) {
-    auto other = cards;
+    auto other = descriptors;
     other[static_cast<size_t>(pe)].back() ^= std::byte{1};  // bit 56, above those that travel
     other[static_cast<size_t>(pe)][other[static_cast<size_t>(pe)].size() - 8] ^= std::byte{1};
     EXPECT_NE(take_nonce_shares(other).nonce, job.nonce) << "PE " << pe << " has a part in it";
   }
-  cards[1].resize(7);
-  EXPECT_ANY_THROW(take_nonce_shares(cards));
+  descriptors[1].resize(7);
+  EXPECT_ANY_THROW(take_nonce_shares(descriptors));
 }
 
 TEST(RefusedMessages, AreNamedAtOnceAndThenNowAndThen) {

@@ -102,8 +102,8 @@ class PathLife : public testing::Test {
     }));
   }
 
-  /// The card that asks the peer whether it hears rail 0: longer than what providers copy, so it leaves an event.
-  OpSlot* card_on_rail_0() {
+  /// The descriptor that asks the peer whether it hears rail 0: longer than what providers copy, so it leaves an event.
+  OpSlot* descriptor_on_rail_0() {
     for (const auto& posted : rails_[0].posted)
       if (posted.what == 's' && posted.to.pe == kPeer && posted.slot != nullptr) return posted.slot;
     return nullptr;
@@ -120,14 +120,14 @@ class PathLife : public testing::Test {
 // A socket takes messages over as long as it has room, whether or not the link is there.
 TEST_F(PathLife, AMessageThatTheProviderTookOverIsNoSign) {
   ASSERT_NO_FATAL_FAILURE(lose_rail_0());
-  ASSERT_TRUE(poll_until([&] { return card_on_rail_0() != nullptr; }));
-  rails_[0].complete(card_on_rail_0());
+  ASSERT_TRUE(poll_until([&] { return descriptor_on_rail_0() != nullptr; }));
+  rails_[0].complete(descriptor_on_rail_0());
   EXPECT_FALSE(poll_until([&] { return is_usable(0); }, 50ms)) << "nothing of the peer has come";
 }
 
 TEST_F(PathLife, AnAnswerOverThePathIsASign) {
   ASSERT_NO_FATAL_FAILURE(lose_rail_0());
-  ASSERT_TRUE(poll_until([&] { return card_on_rail_0() != nullptr; }));
+  ASSERT_TRUE(poll_until([&] { return descriptor_on_rail_0() != nullptr; }));
   EXPECT_NE(keeper_.timeouts_ms.back(), 0u);
   hear(1, MessageKind::pong, Bare{});
   EXPECT_FALSE(poll_until([&] { return is_usable(0); }, 50ms)) << "it came over the other rail";
@@ -138,7 +138,7 @@ TEST_F(PathLife, AnAnswerOverThePathIsASign) {
 // The path has a connection to each port of the peer, and only one of them has answered.
 TEST_F(PathLife, LimitsGoOnlyAfterTheOtherConnectionsHadTime) {
   ASSERT_NO_FATAL_FAILURE(lose_rail_0());
-  ASSERT_TRUE(poll_until([&] { return card_on_rail_0() != nullptr; }));
+  ASSERT_TRUE(poll_until([&] { return descriptor_on_rail_0() != nullptr; }));
   std::this_thread::sleep_for(2ms);  // longer than packets are on their way
   hear(0, MessageKind::pong, Bare{});
   ASSERT_TRUE(poll_until([&] { return is_usable(0); }));

@@ -11,7 +11,7 @@
 namespace railshmem::test {
 namespace {
 
-StagingTerms area_card(const StagedRig& rig) {
+StagingTerms area_terms(const StagedRig& rig) {
   StagingTerms terms;
   rig.staging->describe_to(terms);
   return terms;
@@ -26,8 +26,8 @@ struct Neighbours {
 
   Neighbours() : source(Port::proxy, kSource), target(Port::proxy, kTarget) {
     std::vector<StagingTerms> by_pe(4);
-    by_pe[kSource] = area_card(source);
-    by_pe[kTarget] = area_card(target);
+    by_pe[kSource] = area_terms(source);
+    by_pe[kTarget] = area_terms(target);
     target.staging->meet_neighbours(by_pe, kTarget);
     std::memset(target.base(), 0, StagedRig::kHeap);
     slot = source.staging->source(Port::host).pool(SlotKind::large).take();
@@ -80,7 +80,7 @@ TEST(NeighbourAreas, AGetIsCopiedToTheSlotOfTheSource) {
 /// What is outside the mapped area is for the rail, which refuses it as it does without neighbours.
 TEST(NeighbourAreas, ASlotOutsideTheAreaIsReadOverTheRail) {
   Neighbours both;
-  both.request.slot = area_card(both.source).area_nbytes - both.kPiece + 1;
+  both.request.slot = area_terms(both.source).area_nbytes - both.kPiece + 1;
   both.target.rails[0].deliver(both.request);
   both.target.until([&] { return both.reads() > 0; });
   EXPECT_EQ(both.answers(MessageKind::acknowledge), 0u);
@@ -90,7 +90,7 @@ TEST(NeighbourAreas, ASlotOutsideTheAreaIsReadOverTheRail) {
 TEST(NeighbourAreas, ASlotThatTheSourceCannotHaveIsDropped) {
   Neighbours both;
   std::vector<StagingTerms> by_pe(4);
-  by_pe[Neighbours::kSource] = area_card(both.source);
+  by_pe[Neighbours::kSource] = area_terms(both.source);
   both.target.staging->learn_areas(by_pe);
   both.request.slot = by_pe[Neighbours::kSource].area_nbytes - both.kPiece + 1;
   both.target.rails[0].deliver(both.request);
@@ -105,7 +105,7 @@ TEST(NeighbourAreas, ASlotThatTheSourceCannotHaveIsDropped) {
 TEST(NeighbourAreas, APeWhoseFileCannotBeOpenedIsReadOverTheRail) {
   StagedRig source(Port::proxy, Neighbours::kSource), target(Port::proxy, Neighbours::kTarget);
   std::vector<StagingTerms> by_pe(4);
-  by_pe[Neighbours::kSource] = area_card(source);
+  by_pe[Neighbours::kSource] = area_terms(source);
   by_pe[Neighbours::kSource].area.inode += 1;
   target.staging->meet_neighbours(by_pe, Neighbours::kTarget);
   EXPECT_EQ(target.staging->target().at_neighbour(Neighbours::kSource, 0, 1), nullptr);

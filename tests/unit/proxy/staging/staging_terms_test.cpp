@@ -12,7 +12,7 @@
 namespace railshmem::test {
 namespace {
 
-using Cards = std::vector<std::vector<std::byte>>;
+using Descriptors = std::vector<std::vector<std::byte>>;
 
 StagingTerms terms(MemoryKind heap, size_t chunk = 8192) {
   const Segment segments[] = {{SegmentId::heap, nullptr, 1, heap}, {SegmentId::data, nullptr, 1}};
@@ -20,32 +20,32 @@ StagingTerms terms(MemoryKind heap, size_t chunk = 8192) {
   tuning.staging_chunk = chunk;
   return StagingTerms::of(segments, tuning);
 }
-std::vector<std::byte> card(const StagingTerms& terms, size_t own = 5) {
+std::vector<std::byte> descriptor(const StagingTerms& terms, size_t own = 5) {
   return add_terms(std::vector<std::byte>(own, std::byte{7}), terms);
 }
-/// What a PE with `mine` says of three cards, of which only the last one may differ.
+/// What a PE with `mine` says of three descriptors, of which only the last one may differ.
 std::string complaint(const StagingTerms& mine, const StagingTerms& theirs) {
-  const Cards cards{card(mine), card(mine), card(theirs)};
+  const Descriptors descriptors{descriptor(mine), descriptor(mine), descriptor(theirs)};
   try {
-    compare_terms(cards, mine);
+    compare_terms(descriptors, mine);
   } catch (const Error& error) {
     return error.what();
   }
   return {};
 }
 
-TEST(StagingTerms, FabricsGetTheirOwnCardsBack) {
-  const Cards cards{card(terms(MemoryKind::staged), 0), card(terms(MemoryKind::host), 9)};
-  EXPECT_EQ(without_terms(cards), (Cards{{}, std::vector<std::byte>(9, std::byte{7})}));
+TEST(StagingTerms, FabricsGetTheirOwnDescriptorsBack) {
+  const Descriptors descriptors{descriptor(terms(MemoryKind::staged), 0), descriptor(terms(MemoryKind::host), 9)};
+  EXPECT_EQ(without_terms(descriptors), (Descriptors{{}, std::vector<std::byte>(9, std::byte{7})}));
 }
 
-TEST(StagingTerms, ACardWithoutTermsIsAnError) {
-  const Cards cards{card(terms(MemoryKind::host)), std::vector<std::byte>(3)};
+TEST(StagingTerms, ADescriptorWithoutTermsIsAnError) {
+  const Descriptors descriptors{descriptor(terms(MemoryKind::host)), std::vector<std::byte>(3)};
   try {
-    without_terms(cards);
+    without_terms(descriptors);
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("card of PE 1 is cut short"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("descriptor of PE 1 is cut short"), std::string::npos) << error.what();
   }
 }
 

@@ -230,9 +230,9 @@ TEST(HostileMessages, StagedRequestsAreDroppedWhereNothingIsStaged) {
   EXPECT_TRUE(rig.untouched());
 }
 
-TEST(HostileMessages, CardsAreDroppedWhereNothingIsOpenedAnew) {
+TEST(HostileMessages, DescriptorsAreDroppedWhereNothingIsOpenedAnew) {
   HostileRig rig;
-  rig.deliver(CardMessage{HostileRig::header(MessageKind::card), 100, 0}, 100);
+  rig.deliver(DescriptorMessage{HostileRig::header(MessageKind::descriptor), 100, 0}, 100);
   EXPECT_EQ(rig.dropped(), 1u);
 }
 

@@ -24,24 +24,24 @@ struct Pair {
     for (int pe = 0; pe < 2; ++pe) {
       fabrics[pe].emplace(NetworkConfig{&kDefaults, pe, 2, false, false}, options);
       const Segment segment{SegmentId::heap, reinterpret_cast<std::byte*>(memory[pe].data()), sizeof memory[pe]};
-      cards.push_back(fabrics[pe]->attach({&segment, 1}));
+      descriptors.push_back(fabrics[pe]->attach({&segment, 1}));
     }
-    for (auto& fabric : fabrics) fabric->connect(cards);
+    for (auto& fabric : fabrics) fabric->connect(descriptors);
   }
   std::array<std::array<uint64_t, 8>, 2> memory{};
   std::array<std::optional<Fabric>, 2> fabrics;
-  std::vector<std::vector<std::byte>> cards;
+  std::vector<std::vector<std::byte>> descriptors;
 };
 
 TEST(Loopback, PeerOfAnotherProcessIsRefused) {
   Pair pair;
   Fabric late(NetworkConfig{&kDefaults, 0, 2, false, false});
   const auto mine = late.attach({});
-  auto cards = pair.cards;
+  auto descriptors = pair.descriptors;
   int32_t process = 1;
-  std::memcpy(cards[1].data() + 16, &process, sizeof process);
+  std::memcpy(descriptors[1].data() + 16, &process, sizeof process);
   try {
-    late.connect(cards);
+    late.connect(descriptors);
     FAIL() << "connected to process 1";
   } catch (const Error& e) {
     EXPECT_NE(std::string(e.what()).find("PE 1 is in process 1 on "), std::string::npos) << e.what();

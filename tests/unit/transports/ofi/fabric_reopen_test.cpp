@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A fabric whose rails all die together: no card reaches anybody, so this PE must know its own new addresses.
+// A fabric whose rails all die together: no descriptor reaches anybody, so this PE must know its own new addresses.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -10,7 +10,7 @@
 #include "src/base/env.h"
 #include "src/base/error.h"
 #include "tests/support/rail_pair.h"
-#include "transports/ofi/card.h"
+#include "transports/ofi/descriptor.h"
 #include "transports/ofi/fabric.h"
 
 namespace railshmem::testing_support {
@@ -35,8 +35,8 @@ class FabricReopen : public testing::TestWithParam<const char*> {
     }
     ASSERT_GE(fabric_->rails(Port::proxy).size(), 2u);
     const Segment segments[] = {{SegmentId::heap, heap_.data(), kBytes}};
-    const std::vector<std::byte> card = fabric_->attach(segments);
-    fabric_->connect(std::span(&card, 1));
+    const std::vector<std::byte> descriptor = fabric_->attach(segments);
+    fabric_->connect(std::span(&descriptor, 1));
   }
 
   /// What a flush does: reads a word of this PE's own heap over proxy rail `r`.
@@ -76,36 +76,36 @@ TEST_P(FabricReopen, ReachesItselfThoughAllRailsWereClosed) {
   const auto put = [&](uint64_t value) { std::memcpy(heap_.data() + 4096, &value, sizeof value); };
   put(1);
   for (size_t r = 0; r < rails; ++r) EXPECT_EQ(read_own(r, 4096), 1u);
-  std::vector<std::vector<std::byte>> cards;
-  for (size_t r = 0; r < rails; ++r) cards.push_back(fabric_->reopen(Port::proxy, r));
+  std::vector<std::vector<std::byte>> descriptors;
+  for (size_t r = 0; r < rails; ++r) descriptors.push_back(fabric_->reopen(Port::proxy, r));
   put(2);
   for (size_t r = 0; r < rails; ++r) EXPECT_EQ(read_own(r, 4096), 2u) << "rail " << r;
-  // A card that comes again brings nothing new to this port, but the host port learns by it.
+  // A descriptor that comes again brings nothing new to this port, but the host port learns by it.
   for (size_t r = 0; r < rails; ++r) {
-    EXPECT_EQ(fabric_->learn(Port::proxy, 0, cards[r]), 0u);
-    EXPECT_EQ(fabric_->learn(Port::host, 0, cards[r]), uint32_t{1} << r);
+    EXPECT_EQ(fabric_->learn(Port::proxy, 0, descriptors[r]), 0u);
+    EXPECT_EQ(fabric_->learn(Port::host, 0, descriptors[r]), uint32_t{1} << r);
   }
   put(3);
   for (size_t r = 0; r < rails; ++r) EXPECT_EQ(read_own(r, 4096), 3u);
 }
 
 /// The provider reads an address of the length that it knows, whatever a message says.
-TEST_P(FabricReopen, CardWithAnotherAddressIsRefused) {
-  const ofi::EndpointCard card = ofi::decode_endpoint(fabric_->reopen(Port::proxy, 0), 0);
-  EXPECT_EQ(fabric_->learn(Port::host, 0, ofi::encode(card)), 1u);
-  for (const size_t nbytes : {size_t{0}, size_t{3}, card.address.size() - 1, card.address.size() + 1}) {
-    ofi::EndpointCard other = card;
+TEST_P(FabricReopen, DescriptorWithAnotherAddressIsRefused) {
+  const ofi::EndpointDescriptor descriptor = ofi::decode_endpoint(fabric_->reopen(Port::proxy, 0), 0);
+  EXPECT_EQ(fabric_->learn(Port::host, 0, ofi::encode(descriptor)), 1u);
+  for (const size_t nbytes : {size_t{0}, size_t{3}, descriptor.address.size() - 1, descriptor.address.size() + 1}) {
+    ofi::EndpointDescriptor other = descriptor;
     other.address.resize(nbytes, std::byte{1});
     EXPECT_THROW(fabric_->learn(Port::host, 0, ofi::encode(other)), Error) << nbytes << " bytes";
     EXPECT_THROW(fabric_->learn(Port::proxy, 0, ofi::encode(other)), Error) << nbytes << " bytes";
   }
-  ofi::EndpointCard other = card;
+  ofi::EndpointDescriptor other = descriptor;
   other.rail = 1000;
   EXPECT_THROW(fabric_->learn(Port::host, 0, ofi::encode(other)), Error);
-  other = card;
+  other = descriptor;
   other.port = Port::rings;
   EXPECT_THROW(fabric_->learn(Port::host, 0, ofi::encode(other)), Error) << "this job has one proxy thread";
-  std::vector<std::byte> cut = ofi::encode(card);
+  std::vector<std::byte> cut = ofi::encode(descriptor);
   for (; !cut.empty(); cut.pop_back())
     EXPECT_THROW(fabric_->learn(Port::host, 0, std::span(cut).first(cut.size() - 1)), Error);
 }

@@ -104,8 +104,8 @@ TEST(GpuWay, ATwinIsTheSameEndpoint) {
 struct OnePe {
   explicit OnePe(Settings settings) : job(pretending(std::move(settings))), fabric(job.config), heap(kHeap) {
     const Segment segments[] = {{SegmentId::heap, host.data(), host.size()}, {SegmentId::data}, {SegmentId::device}};
-    const std::vector<std::byte> cards[] = {fabric.attach(segments)};
-    fabric.connect(cards);
+    const std::vector<std::byte> descriptors[] = {fabric.attach(segments)};
+    fabric.connect(descriptors);
   }
   static Settings pretending(Settings settings) {
     settings["SHMEM_TEST_REACHED_GPUS"] = "1";
@@ -113,8 +113,8 @@ struct OnePe {
   }
   void add(size_t at) {
     const DeviceExtent extent{at, heap.data() + at, kExtent};
-    const std::vector<std::byte> cards[] = {fabric.expose(extent)};
-    fabric.learn(cards);
+    const std::vector<std::byte> descriptors[] = {fabric.expose(extent)};
+    fabric.learn(descriptors);
   }
   /// Writes `value` to a place of extent `extent` over rail `r` from local memory, until it is there.
   void write(size_t r, size_t extent, uint64_t offset, const std::byte* local, size_t nbytes) {
@@ -160,8 +160,8 @@ TEST(DeviceExtents, AreReachedOverARailThatWasOpenedAnew) {
   OnePe pe({{"SHMEM_OFI_PROVIDER", "tcp;ofi_rxm"}, {"SHMEM_OFI_RAILS_PER_NIC", "2"}});
   pe.add(0);
   pe.add(kExtent);
-  const std::vector<std::byte> card = pe.fabric.reopen(Port::proxy, 1);
-  EXPECT_EQ(decode_endpoint(card, 0).extents.size(), 2u);
+  const std::vector<std::byte> descriptor = pe.fabric.reopen(Port::proxy, 1);
+  EXPECT_EQ(decode_endpoint(descriptor, 0).extents.size(), 2u);
   pe.add(2 * kExtent);
   pe.host[0] = std::byte{7};
   for (const size_t extent : {size_t{0}, size_t{1}, size_t{2}}) pe.write(1, extent, 5, pe.host.data(), 1);

@@ -6,7 +6,7 @@
 
 #include "src/base/error.h"
 #include "tests/support/ofi_fabric.h"
-#include "transports/ofi/card.h"
+#include "transports/ofi/descriptor.h"
 #include "transports/ofi/fabric.h"
 
 namespace railshmem::ofi {
@@ -17,14 +17,14 @@ std::vector<std::byte> bytes_of(std::string_view text) {
   return {p, p + text.size()};
 }
 
-Card sample(const char* provider = "net") {
-  Card card;
-  card.provider = provider;
-  card.rails.push_back({"10.0.0.0/24",
-                        {bytes_of("rail 0"), bytes_of("host"), bytes_of("rings")},
-                        {RemoteRegion{1, 0x1000}, RemoteRegion{2, 0}}});
-  card.rails.push_back({"", {bytes_of("another"), bytes_of("")}, {RemoteRegion{~0ull, ~0ull}, RemoteRegion{}}});
-  return card;
+NetworkDescriptor sample(const char* provider = "net") {
+  NetworkDescriptor descriptor;
+  descriptor.provider = provider;
+  descriptor.rails.push_back({"10.0.0.0/24",
+                              {bytes_of("rail 0"), bytes_of("host"), bytes_of("rings")},
+                              {RemoteRegion{1, 0x1000}, RemoteRegion{2, 0}}});
+  descriptor.rails.push_back({"", {bytes_of("another"), bytes_of("")}, {RemoteRegion{~0ull, ~0ull}, RemoteRegion{}}});
+  return descriptor;
 }
 
 std::string error_of(auto&& call) {
@@ -40,21 +40,21 @@ std::shared_ptr<Fabric> open(const char* provider) {
   return testing_support::make_ofi_fabric({{"SHMEM_OFI_PROVIDER", provider}});
 }
 
-TEST(OfiCard, ComesBackAsItWent) {
-  const Card card = sample();
-  const Card back = decode(encode(card), 1);
-  EXPECT_EQ(back.provider, card.provider);
+TEST(OfiDescriptor, ComesBackAsItWent) {
+  const NetworkDescriptor descriptor = sample();
+  const NetworkDescriptor back = decode(encode(descriptor), 1);
+  EXPECT_EQ(back.provider, descriptor.provider);
   ASSERT_EQ(back.rails.size(), 2u);
   for (size_t r = 0; r < 2; ++r) {
-    EXPECT_EQ(back.rails[r].addresses, card.rails[r].addresses);
+    EXPECT_EQ(back.rails[r].addresses, descriptor.rails[r].addresses);
     for (size_t s = 0; s < kSegments; ++s) {
-      EXPECT_EQ(back.rails[r].regions[s].key, card.rails[r].regions[s].key);
-      EXPECT_EQ(back.rails[r].regions[s].base, card.rails[r].regions[s].base);
+      EXPECT_EQ(back.rails[r].regions[s].key, descriptor.rails[r].regions[s].key);
+      EXPECT_EQ(back.rails[r].regions[s].base, descriptor.rails[r].regions[s].base);
     }
   }
 }
 
-TEST(OfiCard, AnyCutOrAdditionIsAnErrorNamingThePe) {
+TEST(OfiDescriptor, AnyCutOrAdditionIsAnErrorNamingThePe) {
   const std::vector<std::byte> whole = encode(sample());
   for (size_t n = 0; n < whole.size(); ++n)
     EXPECT_NE(error_of([&] { decode(std::span(whole).first(n), 7); }).find("PE 7"), std::string::npos) << n;
@@ -63,18 +63,18 @@ TEST(OfiCard, AnyCutOrAdditionIsAnErrorNamingThePe) {
   EXPECT_NE(error_of([&] { decode(longer, 7); }).find("PE 7"), std::string::npos);
 }
 
-TEST(OfiCard, AnotherVersionIsNamed) {
-  auto card = encode(sample());
-  card[0] = std::byte{99};
-  EXPECT_NE(error_of([&] { decode(card, 3); }).find("PE 3 speaks version 99"), std::string::npos);
+TEST(OfiDescriptor, AnotherVersionIsNamed) {
+  auto descriptor = encode(sample());
+  descriptor[0] = std::byte{99};
+  EXPECT_NE(error_of([&] { decode(descriptor, 3); }).find("PE 3 speaks version 99"), std::string::npos);
 }
 
 TEST(OfiFabric, AnotherProviderAtAPeerIsNamed) {
   std::shared_ptr<Fabric> fabric;
   const std::string missing = error_of([&] { fabric = open("tcp;ofi_rxm"); });
   if (!fabric) GTEST_SKIP() << missing;
-  const std::vector<std::vector<std::byte>> cards = {fabric->attach({}), encode(sample("verbs;ofi_rxm"))};
-  const std::string message = error_of([&] { fabric->connect(cards); });
+  const std::vector<std::vector<std::byte>> descriptors = {fabric->attach({}), encode(sample("verbs;ofi_rxm"))};
+  const std::string message = error_of([&] { fabric->connect(descriptors); });
   EXPECT_NE(message.find("PE 1 uses the libfabric provider 'verbs;ofi_rxm', PE 0 uses 'tcp;ofi_rxm'"),
             std::string::npos)
       << message;

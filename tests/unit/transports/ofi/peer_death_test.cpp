@@ -26,22 +26,22 @@ namespace {
 constexpr const char* kChildVariable = "RAILSHMEM_TEST_PEER";  // "fd provider" of a re-executed test binary
 constexpr size_t kBytes = 1 << 16;
 
-void write_card(int fd, const std::vector<std::byte>& card) {
-  const auto nbytes = static_cast<uint32_t>(card.size());
+void write_descriptor(int fd, const std::vector<std::byte>& descriptor) {
+  const auto nbytes = static_cast<uint32_t>(descriptor.size());
   // Nobody at the other end is an error, not a signal.
   ASSERT_EQ(::send(fd, &nbytes, sizeof nbytes, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof nbytes));
-  ASSERT_EQ(::send(fd, card.data(), card.size(), MSG_NOSIGNAL), static_cast<ssize_t>(card.size()));
+  ASSERT_EQ(::send(fd, descriptor.data(), descriptor.size(), MSG_NOSIGNAL), static_cast<ssize_t>(descriptor.size()));
 }
 
-std::vector<std::byte> read_card(int fd) {
+std::vector<std::byte> read_descriptor(int fd) {
   uint32_t nbytes = 0;
   if (::recv(fd, &nbytes, sizeof nbytes, MSG_WAITALL) != static_cast<ssize_t>(sizeof nbytes)) return {};
-  std::vector<std::byte> card(nbytes);
-  if (::recv(fd, card.data(), nbytes, MSG_WAITALL) != static_cast<ssize_t>(nbytes)) return {};
-  return card;
+  std::vector<std::byte> descriptor(nbytes);
+  if (::recv(fd, descriptor.data(), nbytes, MSG_WAITALL) != static_cast<ssize_t>(nbytes)) return {};
+  return descriptor;
 }
 
-/// One of two processes: a fabric, and cards that travel through a socket.
+/// One of two processes: a fabric, and descriptors that travel through a socket.
 struct Process {
   /// Throws where the provider is not to be had.
   Process(int my_pe, const std::string& provider)
@@ -49,14 +49,14 @@ struct Process {
         heap(kBytes),
         fabric(make_ofi_fabric({{"SHMEM_OFI_PROVIDER", provider}, {"SHMEM_TIMEOUT", "3"}}, my_pe)) {
     const Segment segments[] = {{SegmentId::heap, heap.data(), kBytes}};
-    card = fabric->attach(segments);
+    descriptor = fabric->attach(segments);
   }
   void meet(int fd) {
-    write_card(fd, card);
-    std::vector<std::vector<std::byte>> cards(2);
-    cards[static_cast<size_t>(pe)] = card;
-    cards[static_cast<size_t>(1 - pe)] = read_card(fd);
-    fabric->connect(cards);
+    write_descriptor(fd, descriptor);
+    std::vector<std::vector<std::byte>> descriptors(2);
+    descriptors[static_cast<size_t>(pe)] = descriptor;
+    descriptors[static_cast<size_t>(1 - pe)] = read_descriptor(fd);
+    fabric->connect(descriptors);
   }
   /// Polls both rails once; counts what came.
   void poll() {
@@ -74,7 +74,7 @@ struct Process {
   int pe;
   Pages heap;
   std::shared_ptr<ofi::Fabric> fabric;
-  std::vector<std::byte> card;
+  std::vector<std::byte> descriptor;
   size_t completed = 0;
   size_t failed = 0;
   size_t failed_with_slot = 0;  ///< of them

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transports/ofi/card.h"
+#include "transports/ofi/descriptor.h"
 
 #include <cstdint>
 #include <cstring>
@@ -11,7 +11,7 @@
 namespace railshmem::ofi {
 namespace {
 
-constexpr uint32_t kCardVersion = 6;  // raise with any change of the layout below, or of what the engine adds
+constexpr uint32_t kDescriptorVersion = 6;  // raise with any change of the layout below, or of what the engine adds
 
 class Writer {
  public:
@@ -53,7 +53,7 @@ class Reader {
 
  private:
   std::span<const std::byte> take(size_t nbytes) {
-    if (nbytes > rest_.size()) throw Error(text("the network card of PE %d is cut short", pe_));
+    if (nbytes > rest_.size()) throw Error(text("the network descriptor of PE %d is cut short", pe_));
     const auto front = rest_.first(nbytes);
     rest_ = rest_.subspan(nbytes);
     return front;
@@ -64,12 +64,12 @@ class Reader {
 
 }  // namespace
 
-std::vector<std::byte> encode(const Card& card) {
+std::vector<std::byte> encode(const NetworkDescriptor& descriptor) {
   Writer out;
-  out.put(kCardVersion);
-  out.put_text(std::as_bytes(std::span(card.provider)));
-  out.put(static_cast<uint32_t>(card.rails.size()));
-  for (const Card::Rail& rail : card.rails) {
+  out.put(kDescriptorVersion);
+  out.put_text(std::as_bytes(std::span(descriptor.provider)));
+  out.put(static_cast<uint32_t>(descriptor.rails.size()));
+  for (const NetworkDescriptor::Rail& rail : descriptor.rails) {
     out.put_text(std::as_bytes(std::span(rail.network)));
     out.put(static_cast<uint32_t>(rail.addresses.size()));
     for (const auto& address : rail.addresses) out.put_text(address);
@@ -78,68 +78,68 @@ std::vector<std::byte> encode(const Card& card) {
   return std::move(out.written);
 }
 
-std::vector<std::byte> encode(const EndpointCard& card) {
+std::vector<std::byte> encode(const EndpointDescriptor& descriptor) {
   Writer out;
-  out.put(card.port);
-  out.put(card.rail);
-  out.put_text(card.address);
-  out.put(card.regions);
-  out.put_regions(card.extents);
+  out.put(descriptor.port);
+  out.put(descriptor.rail);
+  out.put_text(descriptor.address);
+  out.put(descriptor.regions);
+  out.put_regions(descriptor.extents);
   return std::move(out.written);
 }
 
-std::vector<std::byte> encode(const ExtentCard& card) {
+std::vector<std::byte> encode(const ExtentDescriptor& descriptor) {
   Writer out;
-  out.put_regions(card);
+  out.put_regions(descriptor);
   return std::move(out.written);
 }
 
-ExtentCard decode_extent(std::span<const std::byte> bytes, int pe) {
+ExtentDescriptor decode_extent(std::span<const std::byte> bytes, int pe) {
   if (bytes.empty()) return {};
   return Reader(bytes, pe).get_regions();
 }
 
-EndpointCard decode_endpoint(std::span<const std::byte> bytes, int pe) {
+EndpointDescriptor decode_endpoint(std::span<const std::byte> bytes, int pe) {
   Reader in(bytes, pe);
-  EndpointCard card;
-  card.port = in.get<Port>();
-  card.rail = in.get<uint32_t>();
+  EndpointDescriptor descriptor;
+  descriptor.port = in.get<Port>();
+  descriptor.rail = in.get<uint32_t>();
   const auto address = in.get_text();
-  card.address.assign(address.begin(), address.end());
-  card.regions = in.get<std::array<RemoteRegion, kSegments>>();
-  card.extents = in.get_regions();
-  if (static_cast<size_t>(card.port) >= ports_with(kMaxProxyThreads) || !in.at_end())
-    throw Error(text("the endpoint card of PE %d is damaged", pe));
-  return card;
+  descriptor.address.assign(address.begin(), address.end());
+  descriptor.regions = in.get<std::array<RemoteRegion, kSegments>>();
+  descriptor.extents = in.get_regions();
+  if (static_cast<size_t>(descriptor.port) >= ports_with(kMaxProxyThreads) || !in.at_end())
+    throw Error(text("the endpoint descriptor of PE %d is damaged", pe));
+  return descriptor;
 }
 
-Card decode(std::span<const std::byte> bytes, int pe) {
+NetworkDescriptor decode(std::span<const std::byte> bytes, int pe) {
   Reader in(bytes, pe);
-  if (const auto version = in.get<uint32_t>(); version != kCardVersion)
+  if (const auto version = in.get<uint32_t>(); version != kDescriptorVersion)
     throw Error(
         text("PE %d speaks version %u of the libfabric transport, this PE version %u; install the same "
              "RailSHMEM everywhere",
-             pe, version, kCardVersion));
-  Card card;
+             pe, version, kDescriptorVersion));
+  NetworkDescriptor descriptor;
   const auto provider = in.get_text();
-  card.provider.assign(reinterpret_cast<const char*>(provider.data()), provider.size());
+  descriptor.provider.assign(reinterpret_cast<const char*>(provider.data()), provider.size());
   const auto nrails = in.get<uint32_t>();
-  if (nrails > kMostRails) throw Error(text("the network card of PE %d is damaged: it has %u rails", pe, nrails));
+  if (nrails > kMostRails) throw Error(text("the network descriptor of PE %d is damaged: it has %u rails", pe, nrails));
   for (uint32_t i = 0; i < nrails; ++i) {
-    Card::Rail& rail = card.rails.emplace_back();
+    NetworkDescriptor::Rail& rail = descriptor.rails.emplace_back();
     const auto network = in.get_text();
     rail.network.assign(reinterpret_cast<const char*>(network.data()), network.size());
     const auto nports = in.get<uint32_t>();
     if (nports < ports_with(1) || nports > ports_with(kMaxProxyThreads))
-      throw Error(text("the network card of PE %d is damaged: its rail %u has %u ports", pe, i, nports));
+      throw Error(text("the network descriptor of PE %d is damaged: its rail %u has %u ports", pe, i, nports));
     for (uint32_t port = 0; port < nports; ++port) {
       const auto address = in.get_text();
       rail.addresses.emplace_back(address.begin(), address.end());
     }
     rail.regions = in.get<std::array<RemoteRegion, kSegments>>();
   }
-  if (nrails == 0 || !in.at_end()) throw Error(text("the network card of PE %d is damaged", pe));
-  return card;
+  if (nrails == 0 || !in.at_end()) throw Error(text("the network descriptor of PE %d is damaged", pe));
+  return descriptor;
 }
 
 }  // namespace railshmem::ofi

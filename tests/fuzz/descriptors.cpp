@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cards of peers: how libfabric reaches them, endpoints that were opened anew, extents of device memory, and the terms
-// of staging behind each card. And the exchange that brings them.
+// Descriptors of peers: how libfabric reaches them, endpoints that were opened anew, extents of device memory, and the
+// terms of staging behind each descriptor. And the exchange that brings them.
 #include <array>
 
 #include "src/base/error.h"
 #include "src/plugin/bootstrap.h"
 #include "src/proxy/staging/staging_terms.h"
 #include "tests/fuzz/fuzz.h"
-#include "transports/ofi/card.h"
+#include "transports/ofi/descriptor.h"
 
 namespace railshmem::ofi {
 namespace {
@@ -16,10 +16,10 @@ using fuzz::must;
 
 constexpr int kPe = 3;
 
-void read_card(fuzz::Input input) {
+void read_descriptor(fuzz::Input input) {
   const std::vector<std::byte> bytes = input.all();
   try {
-    must(encode(decode(bytes, kPe)) == bytes, "a card that is taken says no more than its fields");
+    must(encode(decode(bytes, kPe)) == bytes, "a descriptor that is taken says no more than its fields");
   } catch (const Error&) {
   }
 }
@@ -42,12 +42,12 @@ void read_extent(fuzz::Input input) {
 
 void read_terms(fuzz::Input input) {
   const size_t n = input.u8();
-  const std::vector<std::vector<std::byte>> cards = {input.bytes(n), input.all()};
+  const std::vector<std::vector<std::byte>> descriptors = {input.bytes(n), input.all()};
   try {
-    const auto rest = without_terms(cards);
-    for (size_t pe = 0; pe < cards.size(); ++pe)
-      must(rest[pe].size() + sizeof(StagingTerms) == cards[pe].size(), "the terms are behind the card");
-    compare_terms(cards, {});
+    const auto rest = without_terms(descriptors);
+    for (size_t pe = 0; pe < descriptors.size(); ++pe)
+      must(rest[pe].size() + sizeof(StagingTerms) == descriptors[pe].size(), "the terms are behind the descriptor");
+    compare_terms(descriptors, {});
   } catch (const Error&) {
   }
 }
@@ -87,9 +87,10 @@ fuzz::Data part(char number, const std::vector<std::byte>& bytes) {
 
 std::vector<fuzz::Data> seeds() {
   const std::vector<std::byte> address(16, std::byte{2});
-  const Card card{"tcp;ofi_rxm", {{"10.0.0.0/8", {address, address}, {}}, {"10.1.0.0/16", {address, address}, {}}}};
-  const EndpointCard endpoint{Port::proxy, 1, address, {}, {{7, 4096}}};
-  return {part(0, encode(card)), part(1, encode(endpoint)), part(2, encode(ExtentCard{{1, 2}, {3, 4}})),
+  const NetworkDescriptor descriptor{"tcp;ofi_rxm",
+                                     {{"10.0.0.0/8", {address, address}, {}}, {"10.1.0.0/16", {address, address}, {}}}};
+  const EndpointDescriptor endpoint{Port::proxy, 1, address, {}, {{7, 4096}}};
+  return {part(0, encode(descriptor)), part(1, encode(endpoint)), part(2, encode(ExtentDescriptor{{1, 2}, {3, 4}})),
           part(3, fuzz::joined({fuzz::seed("\x44"), add_terms(address, {}), add_terms({}, {})})),
           // Every byte of a peer's terms is 255.
           part(3, fuzz::joined({fuzz::seed("\x40"), std::vector<std::byte>(64, std::byte{255}), add_terms({}, {})})),
@@ -101,9 +102,9 @@ std::vector<fuzz::Data> seeds() {
 }  // namespace
 }  // namespace railshmem::ofi
 
-RAILSHMEM_FUZZ(cards, railshmem::ofi::seeds) {
+RAILSHMEM_FUZZ(descriptors, railshmem::ofi::seeds) {
   using namespace railshmem::ofi;
-  constexpr void (*kParts[])(railshmem::fuzz::Input) = {read_card, read_endpoint, read_extent, read_terms,
+  constexpr void (*kParts[])(railshmem::fuzz::Input) = {read_descriptor, read_endpoint, read_extent, read_terms,
                                                         read_exchange};
   kParts[input.u8() % std::size(kParts)](input);
 }

@@ -14,17 +14,18 @@
 
 namespace railshmem {
 
-/// A card may come twice, over several rails, and behind a newer one: the messages of one rail are numbered.
-class RailCards {
+/// A descriptor may come twice, over several rails, and behind a newer one: the messages of one rail are numbered.
+class RailDescriptors {
  public:
   /// The message for peers, from now on until the rail is opened once more.
-  void set(const HeaderBuilder& headers, size_t r, const std::vector<std::byte>& card) {
+  void set(const HeaderBuilder& headers, size_t r, const std::vector<std::byte>& descriptor) {
     if (r >= messages_.size()) messages_.resize(r + 1);
-    CardMessage message{headers.bare(MessageKind::card), static_cast<uint32_t>(card.size()), static_cast<uint32_t>(r)};
+    DescriptorMessage message{headers.bare(MessageKind::descriptor), static_cast<uint32_t>(descriptor.size()),
+                              static_cast<uint32_t>(r)};
     message.header.sequence = ++issued_;
-    std::vector<std::byte> bytes(sizeof message + card.size());
+    std::vector<std::byte> bytes(sizeof message + descriptor.size());
     std::memcpy(bytes.data(), &message, sizeof message);
-    std::memcpy(bytes.data() + sizeof message, card.data(), card.size());
+    std::memcpy(bytes.data() + sizeof message, descriptor.data(), descriptor.size());
     messages_[r] = std::move(bytes);
   }
   /// Empty for a rail that is reached as it was at the start.

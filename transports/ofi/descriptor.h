@@ -14,7 +14,7 @@
 
 namespace railshmem::ofi {
 
-struct Card {
+struct NetworkDescriptor {
   struct Rail {
     std::string network;                            ///< see pair_rails()
     std::vector<std::vector<std::byte>> addresses;  ///< of the endpoints, by port
@@ -25,7 +25,7 @@ struct Card {
 };
 
 /// One endpoint that was opened anew, as failover tells all peers.
-struct EndpointCard {
+struct EndpointDescriptor {
   Port port;
   uint32_t rail;
   std::vector<std::byte> address;
@@ -34,16 +34,16 @@ struct EndpointCard {
 };
 
 /// Where each rail of Port::proxy has an extent of the device heap. Empty bytes: this PE stages the extent.
-using ExtentCard = std::vector<RemoteRegion>;
+using ExtentDescriptor = std::vector<RemoteRegion>;
 
-std::vector<std::byte> encode(const Card& card);
+std::vector<std::byte> encode(const NetworkDescriptor& descriptor);
 /// Throws Error naming `pe` when the bytes are of another version of the library, or damaged.
-Card decode(std::span<const std::byte> bytes, int pe);
+NetworkDescriptor decode(std::span<const std::byte> bytes, int pe);
 
-std::vector<std::byte> encode(const ExtentCard& card);
-ExtentCard decode_extent(std::span<const std::byte> bytes, int pe);
+std::vector<std::byte> encode(const ExtentDescriptor& descriptor);
+ExtentDescriptor decode_extent(std::span<const std::byte> bytes, int pe);
 
-std::vector<std::byte> encode(const EndpointCard& card);
-EndpointCard decode_endpoint(std::span<const std::byte> bytes, int pe);
+std::vector<std::byte> encode(const EndpointDescriptor& descriptor);
+EndpointDescriptor decode_endpoint(std::span<const std::byte> bytes, int pe);
 
 }  // namespace railshmem::ofi
