@@ -13,7 +13,7 @@ class SingleBootstrap final : public Bootstrap {
   int npes() const noexcept override { return 1; }
   void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override;
   void barrier() override {}
-  void tell_end(int, std::string_view) noexcept override {}
+  void notify_end(int, std::string_view) noexcept override {}
 };
 
 }  // namespace railshmem

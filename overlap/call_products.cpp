@@ -39,13 +39,13 @@ void CallProducts::finish() const {
   if (!failure_.empty()) throw Error(failure_ + "; the result of this call is undefined");
 }
 
-void tell(const State& state, uint64_t* word, Stream stream) {
+void notify(const State& state, uint64_t* word, Stream stream) {
   must(driver().copy_async(address_of(word), address_of(state.workspace.mine().one), sizeof *word, stream),
        "cuMemcpyAsync of a word");
 }
 
-void tell_come(const State& state, Stream stream) {
-  for (int i = 1; i < state.n; ++i) tell(state, state.workspace.of(state.behind(i)).come + state.me, stream);
+void notify_come(const State& state, Stream stream) {
+  for (int i = 1; i < state.n; ++i) notify(state, state.workspace.of(state.behind(i)).come + state.me, stream);
 }
 
 Cut cut_of(const State& state, const Gemm& gemm, Stream stream) {

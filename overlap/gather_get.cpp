@@ -22,7 +22,7 @@ void pull(const Gathering& call, const Piece& piece) {
                            call.bytes_of(piece.nrows), lane),
        "cuMemcpyAsync");
   state.lanes.mark(lane);
-  if (piece.last) tell(state, state.workspace.of(k).taken + state.me, lane);
+  if (piece.last) notify(state, state.workspace.of(k).taken + state.me, lane);
 }
 
 /// The program may overwrite its rows behind the call.
@@ -44,7 +44,7 @@ void get_and_multiply(Gathering& call) {
   const std::vector<Piece> coming = call.coming();
   for (const Piece& piece : coming) source_of(call, piece.member);
   const Lanes& lanes = call.state.lanes;
-  tell_come(call.state, call.stream);
+  notify_come(call.state, call.stream);
   for (size_t i = 0; i < Lanes::kCopying; ++i) lanes.follow(lanes.copying(i), call.stream);
   call.take_turns();
   if (!coming.empty()) pull(call, coming[0]);

@@ -19,7 +19,7 @@ void push(const Gathering& call, const Piece& piece) {
   must(
       driver().copy_async(address_of(place + at), address_of(call.gemm.asked.a) + at, call.bytes_of(piece.nrows), lane),
       "cuMemcpyAsync");
-  tell(state, call.arrived(to, state.me, piece.number), lane);
+  notify(state, call.arrived(to, state.me, piece.number), lane);
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ void put_and_multiply(Gathering& call) {
   const std::vector<Piece> leaving = call.leaving();
   for (const Piece& piece : leaving) call.at_member("gathered", call.block(state.me), piece.member);
   const Lanes& lanes = state.lanes;
-  tell_come(state, call.stream);
+  notify_come(state, call.stream);
   for (size_t i = 0; i < Lanes::kCopying; ++i) lanes.follow(lanes.copying(i), call.stream);
   if (!leaving.empty()) push(call, leaving[0]);
   call.multiply_own();

@@ -69,9 +69,9 @@ class CallProducts {
 };
 
 /// Sets a word of a member whose memory is mapped, behind what the stream did before. A copy engine does it.
-void tell(const State& state, uint64_t* word, Stream stream);
+void notify(const State& state, uint64_t* word, Stream stream);
 /// Tells all other members that this one has come, behind what the stream did before.
-void tell_come(const State& state, Stream stream);
+void notify_come(const State& state, Stream stream);
 
 /// The two calls, on streams. Throw Error.
 void gather_and_multiply(State& state, const Gemm& gemm, Stream stream);

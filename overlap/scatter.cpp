@@ -106,7 +106,7 @@ class Scatter {
   }
 
   void push_and_add() {
-    tell_come(state_, stream_);
+    notify_come(state_, stream_);
     if (take_turns(shape_of(state_, gemm_), cut_)) products_.take_turns();
     for (int i = 1; i < state_.n; ++i) {
       const int k = state_.behind(i);
@@ -143,7 +143,7 @@ class Scatter {
     must(driver().copy_async(address_of(come(k, state_.me) + row * row_nbytes()), address_of(target(i, row)),
                              nrows * row_nbytes(), lane),
          "cuMemcpyAsync");
-    tell(state_, arrived(k, state_.me, p), lane);
+    notify(state_, arrived(k, state_.me, p), lane);
   }
 
   /// Waits for the piece of all others. This member's own piece leaves before: a graph does not promise that two

@@ -81,7 +81,7 @@ void LocalBootstrap::barrier() {
 }
 
 /// oshrun answers when it has told all others: they see the end of this process later than the reason for it.
-void LocalBootstrap::tell_end(int status, std::string_view why) noexcept {
+void LocalBootstrap::notify_end(int status, std::string_view why) noexcept {
   const Deadline deadline(kAnswerSeconds);
   try {
     for (bool asked = false;;) {

@@ -23,7 +23,7 @@ class LocalBootstrap final : public Bootstrap {
   int npes() const noexcept override { return npes_; }
   void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override;
   void barrier() override;
-  void tell_end(int status, std::string_view why) noexcept override;
+  void notify_end(int status, std::string_view why) noexcept override;
   std::optional<JobEnd> end_told() noexcept override;
   void await_news(int wake, int timeout_ms) noexcept override;
   std::optional<std::string> failure() noexcept override;

@@ -164,11 +164,11 @@ class MpiBootstrap final : public Bootstrap {
     finish(request, "MPI_Ibarrier");
   }
 
-  void tell_end(int status, std::string_view why) noexcept override {
-    if (Bootstrap* other = heir()) other->tell_end(status, why);
+  void notify_end(int status, std::string_view why) noexcept override {
+    if (Bootstrap* other = heir()) other->notify_end(status, why);
     if (mpi_.usable()) MPI_Abort(mpi_.comm(), status);
   }
-  bool telling_kills() const noexcept override { return !heir(); }
+  bool notifying_kills() const noexcept override { return !heir(); }
   std::optional<JobEnd> end_told() noexcept override {
     Bootstrap* other = heir();
     return other ? other->end_told() : std::nullopt;

@@ -180,14 +180,14 @@ void PmiBootstrap::barrier() {
   }
 }
 
-void PmiBootstrap::tell_end(int status, std::string_view why) noexcept {
+void PmiBootstrap::notify_end(int status, std::string_view why) noexcept {
   try {
     wire_->send(text("cmd=abort exitcode=%d", status));
     // The process manager kills us; leaving earlier could make it report our exit instead of this status.
     poll(nullptr, 0, 2000);
   } catch (...) {  // the process manager is gone, and with it the job; or MPI has ended PMI
   }
-  if (heir_) heir_->tell_end(status, why);
+  if (heir_) heir_->notify_end(status, why);
 }
 
 }  // namespace railshmem

@@ -21,8 +21,8 @@ class PmiBootstrap final : public Bootstrap {
   int npes() const noexcept override { return npes_; }
   void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override;
   void barrier() override;
-  void tell_end(int status, std::string_view why) noexcept override;
-  bool telling_kills() const noexcept override { return true; }
+  void notify_end(int status, std::string_view why) noexcept override;
+  bool notifying_kills() const noexcept override { return true; }
   std::optional<JobEnd> end_told() noexcept override { return heir_ ? heir_->end_told() : std::nullopt; }
   void await_news(int wake, int timeout_ms) noexcept override {
     heir_ ? heir_->await_news(wake, timeout_ms) : Bootstrap::await_news(wake, timeout_ms);

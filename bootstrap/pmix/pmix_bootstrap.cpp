@@ -96,12 +96,12 @@ class PmixBootstrap final : public Bootstrap {
 
   void barrier() override { fence("barrier", nullptr); }
 
-  void tell_end(int status, std::string_view why) noexcept override {
+  void notify_end(int status, std::string_view why) noexcept override {
     char message[256] = {};
     why.copy(message, sizeof message - 1);
     PMIx_Abort(status, message, nullptr, 0);
   }
-  bool telling_kills() const noexcept override { return true; }
+  bool notifying_kills() const noexcept override { return true; }
 
  private:
   uint32_t job_size() {

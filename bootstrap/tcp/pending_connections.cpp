@@ -50,7 +50,7 @@ std::vector<Arrival> PendingConnections::look() {
   std::erase_if(strangers_, [&](Stranger& stranger) {
     Verdict verdict = Verdict::gone;
     try {
-      verdict = hear(stranger);
+      verdict = receive(stranger);
     } catch (const Error& e) {
       turned_away(stranger.from, e.what());
     }
@@ -75,7 +75,7 @@ void PendingConnections::admit(UniqueFd fd) {
   strangers_.back().encounter.port = static_cast<uint16_t>(here.port());
 }
 
-PendingConnections::Verdict PendingConnections::hear(Stranger& stranger) {
+PendingConnections::Verdict PendingConnections::receive(Stranger& stranger) {
   stranger.stream.pump();
   if (const auto frame = stranger.stream.pop()) return answer(stranger, *frame);
   if (stranger.stream.state() == Stream::State::garbled) {

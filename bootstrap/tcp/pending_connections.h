@@ -57,7 +57,7 @@ class PendingConnections {
   };
   enum class Verdict : uint8_t { waits, arrived, gone };
 
-  Verdict hear(Stranger& stranger);
+  Verdict receive(Stranger& stranger);
   Verdict answer(Stranger& stranger, const Frame& frame);
   void accept_all();
   bool has_room() const noexcept;

@@ -26,7 +26,7 @@ class TcpBootstrap final : public Bootstrap {
   int npes() const noexcept override { return tree_.npes; }
   void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override;
   void barrier() override;
-  void tell_end(int status, std::string_view why) noexcept override;
+  void notify_end(int status, std::string_view why) noexcept override;
   /// These three also pass news of a death or of the end on to the neighbours.
   std::optional<JobEnd> end_told() noexcept override;
   std::optional<std::string> failure() noexcept override;
@@ -66,10 +66,10 @@ class TcpBootstrap final : public Bootstrap {
     if (!exchanging_) pump();
   }
   void on_frame(Link& link, Frame frame);
-  void note_death(const std::string& sentence, const Link* heard_from);
+  void note_death(const std::string& sentence, const Link* received_from);
   void say_to_others(uint32_t kind, const Bytes& payload, const Link* except);
   /// The first end that is told counts.
-  void note_end(JobEnd end, const Link* heard_from);
+  void note_end(JobEnd end, const Link* received_from);
   /// Says to the neighbours that nothing more follows.
   void close_output() noexcept;
   /// Not under mutex_: until the neighbours have read what this PE has said, as far as they do in time.

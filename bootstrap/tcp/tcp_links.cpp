@@ -38,7 +38,7 @@ TcpBootstrap::~TcpBootstrap() {
   }
 }
 
-void TcpBootstrap::tell_end(int status, std::string_view why) noexcept {
+void TcpBootstrap::notify_end(int status, std::string_view why) noexcept {
   try {
     JobEnd end{status, why.empty(),
                why.empty() ? "" : text("PE %d has ended the job: %s", pe_, std::string(why).c_str())};
@@ -192,10 +192,10 @@ void TcpBootstrap::on_frame(Link& link, Frame frame) {
   }
 }
 
-void TcpBootstrap::note_death(const std::string& sentence, const Link* heard_from) {
+void TcpBootstrap::note_death(const std::string& sentence, const Link* received_from) {
   if (failure_) return;  // the first one is the cause, and ends the flood's echo
   failure_ = sentence;
-  say_to_others(tcp::notice, Packer().add_text(sentence).take(), heard_from);
+  say_to_others(tcp::notice, Packer().add_text(sentence).take(), received_from);
 }
 
 void TcpBootstrap::say_to_others(uint32_t kind, const Bytes& payload, const Link* except) {
@@ -206,9 +206,9 @@ void TcpBootstrap::say_to_others(uint32_t kind, const Bytes& payload, const Link
   }
 }
 
-void TcpBootstrap::note_end(JobEnd end, const Link* heard_from) {
+void TcpBootstrap::note_end(JobEnd end, const Link* received_from) {
   if (end_) return;
-  say_to_others(tcp::abort, Packer().add(end.status).add_text(end.message).take(), heard_from);
+  say_to_others(tcp::abort, Packer().add(end.status).add_text(end.message).take(), received_from);
   end_ = std::move(end);
   close_output();
 }

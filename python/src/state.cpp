@@ -70,7 +70,7 @@ void init(const Membership* membership) {
   g_state = status == 0 ? State::running : before;
   if (status != 0) state_error("railshmem.init: the library could not start; its message on standard error says why");
   ++g_run;
-  hear_interrupts(shmem_my_pe());
+  receive_interrupts(shmem_my_pe());
 }
 
 void finalize() {

@@ -21,7 +21,7 @@ std::atomic<int> g_interrupts{0};              ///< in this wait
 static_assert(std::atomic<const char*>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
 pthread_t g_main_thread;
-char g_speaker[32] = "";  ///< "railshmem: PE 3: "; empty until hear_interrupts()
+char g_speaker[32] = "";  ///< "railshmem: PE 3: "; empty until receive_interrupts()
 void (*g_pythons_handler)(int) = nullptr;
 
 /// Only what a handler of signals may call.
@@ -63,7 +63,7 @@ Waiting::~Waiting() {
   if (in_main_thread_) g_waits_in.store(nullptr, std::memory_order_relaxed);
 }
 
-void hear_interrupts(int pe) {
+void receive_interrupts(int pe) {
   struct sigaction before {};
   if (std::getenv("RAILSHMEM_LAUNCHER_PE") != nullptr || sigaction(SIGINT, nullptr, &before) != 0) return;
   const bool is_pythons =

@@ -25,6 +25,6 @@ class Waiting {
 /// Lets the waits of this process hear of Ctrl-C, behind Python's own handler; at the start of the library. Not where
 /// Python does not handle SIGINT, and not under oshrun, which ends the job at the first Ctrl-C. A program that sets a
 /// handler afterwards (signal.signal) takes Ctrl-C over.
-void hear_interrupts(int pe);
+void receive_interrupts(int pe);
 
 }  // namespace railshmem::python

@@ -39,7 +39,7 @@ void active_alltoalls(const ActiveSet& set, const SpacedBlocks& blocks) noexcept
                 {blocks.dest_step, blocks.source_step, blocks.element, 1, blocks.nelems}, set.pes.pe(to));
   }
   settle(set);  // rather than fence: data and pSync may be reached in different ways
-  for (int i = 1; i < set.size(); ++i) tell(set, set.ahead(i), kArrived);
+  for (int i = 1; i < set.size(); ++i) notify(set, set.ahead(i), kArrived);
   await_all(set);
 }
 

@@ -13,7 +13,7 @@
 namespace railshmem {
 
 /// Adds to a word of member `to`, behind this PE's stores.
-inline void tell(const ActiveSet& set, int to, int index, uint64_t count = 1) noexcept {
+inline void notify(const ActiveSet& set, int to, int index, uint64_t count = 1) noexcept {
   amo<uint64_t>(set.state, set.context, set.function, AmoOp::add, set.psync + index, count, uint64_t{0},
                 set.pes.pe(to));
 }

@@ -57,7 +57,7 @@ uint64_t sum_of_lower_ranks(const ActiveSet& set, uint64_t mine) noexcept {
     const int index = sync_index(SyncWord::round, round);
     const int step = static_cast<int>(distance);
     // One more than the sum: a zero could not be told from nothing.
-    if (set.rank + distance < set.size()) tell(set, set.rank + step, index, sum + 1);
+    if (set.rank + distance < set.size()) notify(set, set.rank + step, index, sum + 1);
     if (set.rank >= distance) sum += take_number(set, set.rank - step, index) - 1;
   }
   return sum - mine;

@@ -50,7 +50,7 @@ void reduce_by_tree(const ActiveSet& set, const Reduction& job) noexcept {
     take(set, child, sync_index(SyncWord::round, k));
     combine_from(set, job, {0, job.nelems}, job.dest, child);
   }
-  if (!tree.is_root()) tell(set, tree.parent(), sync_index(SyncWord::round, tree.slot()));
+  if (!tree.is_root()) notify(set, tree.parent(), sync_index(SyncWord::round, tree.slot()));
   active_broadcast(set, job.dest, job.dest, job.nbytes(), 0);
 }
 

@@ -13,7 +13,7 @@ void active_sync(const ActiveSet& set) noexcept {
   int round = 0;
   for (int64_t distance = 1; distance < set.size(); distance *= 2, ++round) {
     const int index = sync_index(SyncWord::round, round);
-    tell(set, set.ahead(static_cast<int>(distance)), index);
+    notify(set, set.ahead(static_cast<int>(distance)), index);
     take(set, set.behind(static_cast<int>(distance)), index);
   }
 }

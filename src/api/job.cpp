@@ -136,18 +136,18 @@ bool handle_ends_of_process() {
 
 // The hooks of the end. acquire, in both that read the bootstrap: pairs with start(); it is complete once its address
 // is here.
-void tell_end(int status, const char* why) noexcept {
-  if (Bootstrap* bootstrap = g_bootstrap.load(std::memory_order_acquire)) bootstrap->tell_end(status, why);
+void notify_end(int status, const char* why) noexcept {
+  if (Bootstrap* bootstrap = g_bootstrap.load(std::memory_order_acquire)) bootstrap->notify_end(status, why);
 }
 
-bool telling_kills() noexcept {
+bool notifying_kills() noexcept {
   Bootstrap* bootstrap = g_bootstrap.load(std::memory_order_acquire);
-  return bootstrap && bootstrap->telling_kills();
+  return bootstrap && bootstrap->notifying_kills();
 }
 
 void tidy(EndHooks::Cause cause) noexcept {
   if (cause == EndHooks::Cause::own) rescue_timeline();
-  if (telling_kills())
+  if (notifying_kills())
     remove_network_files();  // the others have not been told yet
   else
     remove_network_files_at_last();
@@ -240,7 +240,7 @@ int start(int requested_thread_level, const BootstrapRequest& request) {
     set_process_log_pe(bootstrap.pe());
     // release: pairs with the hooks of the end.
     g_bootstrap.store(&bootstrap, std::memory_order_release);
-    set_end_hooks({tell_end, telling_kills, tidy});
+    set_end_hooks({notify_end, notifying_kills, tidy});
     set_death_detector(dead_peer);
     warn_unknown_names(bootstrap.pe());
     WorldOptions options;
@@ -320,7 +320,7 @@ World& world(const char* function) noexcept {
 
 void exit_all(int status) noexcept {
   if (is_forked_child()) die_forked_child("shmem_global_exit");
-  if (t_world) t_world->bootstrap().tell_end(status, "");
+  if (t_world) t_world->bootstrap().notify_end(status, "");
   end_wanted(status);
 }
 

@@ -30,15 +30,15 @@ constexpr timespec kPause{0, 10'000'000};
 constexpr int kPausesForProgram = 50;
 constexpr int kPausesForOthers = 3000;  // half a minute: more than all steps take
 
-std::atomic<decltype(EndHooks::tell)> g_tell{nullptr};
-std::atomic<decltype(EndHooks::telling_kills)> g_telling_kills{nullptr};
+std::atomic<decltype(EndHooks::notify)> g_notify{nullptr};
+std::atomic<decltype(EndHooks::notifying_kills)> g_notifying_kills{nullptr};
 std::atomic<decltype(EndHooks::tidy)> g_tidy{nullptr};
 std::atomic<bool> g_ending{false};
 thread_local bool t_ending = false;
 
 /// Read by a signal handler and by whoever comes to the last exit handler.
 std::atomic<int> g_status{kAbortStatus};
-enum class Exit : uint8_t { not_by_us, exiting, exiting_and_tells };
+enum class Exit : uint8_t { not_by_us, exiting, exiting_and_notifies };
 std::atomic<Exit> g_exit{Exit::not_by_us};
 
 /// exit() by two threads at once is undefined before glibc 2.41, where the second one waits for the first. Whose exit()
@@ -74,14 +74,14 @@ void end_within(int seconds) noexcept {
 }
 
 // acquire, in the three functions: pairs with set_end_hooks(); what the hooks use is complete.
-bool telling_kills() noexcept {
-  const auto hook = g_telling_kills.load(std::memory_order_acquire);
+bool notifying_kills() noexcept {
+  const auto hook = g_notifying_kills.load(std::memory_order_acquire);
   return hook && hook();
 }
 
-void tell(int status, const char* why) noexcept {
+void notify(int status, const char* why) noexcept {
   end_within(kTellSeconds);
-  if (const auto hook = g_tell.load(std::memory_order_acquire)) hook(status, why);
+  if (const auto hook = g_notify.load(std::memory_order_acquire)) hook(status, why);
 }
 
 void tidy(EndHooks::Cause cause) noexcept {
@@ -128,7 +128,7 @@ void finish_exit() {
   if (how == Exit::not_by_us) return;
   const int status = g_status.load(std::memory_order_relaxed);
   flush_output(kFlushSeconds, flush_streams);
-  if (how == Exit::exiting_and_tells) tell(status, "");
+  if (how == Exit::exiting_and_notifies) notify(status, "");
   _exit(status);
 }
 
@@ -147,22 +147,22 @@ void begin(int status) noexcept {
 }
 
 [[noreturn]] void end_by_exit(int status, EndHooks::Cause cause) noexcept {
-  const bool kills = telling_kills();
-  if (!kills) tell(status, "");
+  const bool kills = notifying_kills();
+  if (!kills) notify(status, "");
   tidy(cause);
-  g_exit.store(kills ? Exit::exiting_and_tells : Exit::exiting, std::memory_order_relaxed);
+  g_exit.store(kills ? Exit::exiting_and_notifies : Exit::exiting, std::memory_order_relaxed);
   end_within(kExitSeconds);
   if (takes_exit(Exiting::ender)) std::exit(status);
   for (;;) pause();  // the program's exit() comes to finish_exit()
 }
 
 [[noreturn]] void end_by_flush(int status, const char* why, EndHooks::Cause cause) noexcept {
-  const bool kills = telling_kills();
-  if (!kills) tell(status, why);
+  const bool kills = notifying_kills();
+  if (!kills) notify(status, why);
   tidy(cause);
   end_within(2 * kFlushSeconds);
   flush_output(kFlushSeconds);
-  if (kills) tell(status, why);
+  if (kills) notify(status, why);
   _exit(status);
 }
 
@@ -175,9 +175,9 @@ void wait_for_program() noexcept {
 
 // release: pairs with the functions that call the hooks.
 void set_end_hooks(const EndHooks& hooks) noexcept {
-  g_telling_kills.store(hooks.telling_kills, std::memory_order_release);
+  g_notifying_kills.store(hooks.notifying_kills, std::memory_order_release);
   g_tidy.store(hooks.tidy, std::memory_order_release);
-  g_tell.store(hooks.tell, std::memory_order_release);
+  g_notify.store(hooks.notify, std::memory_order_release);
 }
 
 void claim_the_end() noexcept {

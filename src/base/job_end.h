@@ -20,9 +20,9 @@ struct JobEnd {
 /// What the library does at the end, set while it runs. Null members do nothing.
 struct EndHooks {
   /// Tells the launcher and all PEs. An empty `why`: the end is wanted.
-  void (*tell)(int status, const char* why) noexcept = nullptr;
-  /// Whether the launcher kills this process as soon as tell() is called; then tell() comes last.
-  bool (*telling_kills)() noexcept = nullptr;
+  void (*notify)(int status, const char* why) noexcept = nullptr;
+  /// Whether the launcher kills this process as soon as notify() is called; then notify() comes last.
+  bool (*notifying_kills)() noexcept = nullptr;
   /// Writes down or removes what this process would leave behind.
   enum class Cause : uint8_t { own, told };
   void (*tidy)(Cause cause) noexcept = nullptr;

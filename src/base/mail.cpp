@@ -115,7 +115,7 @@ Mail ask(const Addressee& to, std::span<const std::byte> message) {
   }
 }
 
-bool tell(const MailAddress& to, std::span<const std::byte> message) noexcept {
+bool notify(const MailAddress& to, std::span<const std::byte> message) noexcept {
   try {
     const UniqueFd socket = open_socket(to);
     for (const uint64_t end = now_ns() + kDeliveryNs; socket && now_ns() < end; Wait::nap()) {

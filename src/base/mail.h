@@ -27,6 +27,6 @@ struct Addressee {
 Mail ask(const Addressee& to, std::span<const std::byte> message);
 
 /// Sends a message and waits for nothing but its delivery, 1 s at most. Returns false where it could not be delivered.
-bool tell(const MailAddress& to, std::span<const std::byte> message) noexcept;
+bool notify(const MailAddress& to, std::span<const std::byte> message) noexcept;
 
 }  // namespace railshmem

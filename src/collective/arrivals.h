@@ -20,7 +20,7 @@ class Arrivals {
         chunks_(chunks) {}
 
   /// Behind what was copied to `member` of this node on this lane: the chunk of the block of rank `owner` is there.
-  Background::Ticket tell(int member, int owner, size_t chunk, size_t lane) noexcept {
+  Background::Ticket notify(int member, int owner, size_t chunk, size_t lane) noexcept {
     const size_t at = (static_cast<size_t>(owner) * chunks_ + chunk) * sizeof(uint64_t);
     return background_.copy(counters_.of(team_, member) + at, number_, sizeof(uint64_t), lane);
   }

@@ -100,9 +100,9 @@ class PassOn {
     for (size_t i = 0; i < others_.count(); ++i) {
       passed.push_back(
           background_.copy(operand_.of(team_, others_.rank(i)) + (here - dest_), here, incoming.cut.length(chunk), i));
-      if (arrivals_) passed.push_back(arrivals_->tell(others_.rank(i), incoming.link.from(), chunk, i));
+      if (arrivals_) passed.push_back(arrivals_->notify(others_.rank(i), incoming.link.from(), chunk, i));
     }
-    if (arrivals_) passed.push_back(arrivals_->tell(team_.rank, incoming.link.from(), chunk, others_.count()));
+    if (arrivals_) passed.push_back(arrivals_->notify(team_.rank, incoming.link.from(), chunk, others_.count()));
   }
 
   Team& team_;

@@ -196,7 +196,7 @@ Way find_way(Team& team, const Reduction& job, const Shares& shares, Memory memo
 }
 
 /// All pieces of dest are there.
-void tell_all(Team& team, const Reduction& job, const PieceProducers& pieces) noexcept {
+void notify_all(Team& team, const Reduction& job, const PieceProducers& pieces) noexcept {
   Background background(team, job.function);
   DoneCounters done(background, &pieces, job.nbytes());
   done.advance(job.nbytes());
@@ -239,7 +239,7 @@ bool deal_by_chunks(Team& team, const Reduction& job, const PieceProducers* prod
   ReduceChunks(team, job, shares, Results::dealt, memory, way.room, way.sums, aside.get(), producers).run();
   if (!aside) return true;
   move_block(team.state.device, job.dest, aside.get(), job.nbytes());
-  if (producers) tell_all(team, job, *producers);
+  if (producers) notify_all(team, job, *producers);
   return true;
 }
 

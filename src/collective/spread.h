@@ -80,7 +80,7 @@ class Spread {
     const int member = i < others_.count() ? others_.rank(i) : team_.rank;
     std::byte* const to = i < others_.count() ? operand_.of(team_, member) + at_ : place_;
     round.last = background_.copy(to + first, source_ + first, end - first, i);
-    if (arrivals_) round.last = arrivals_->tell(member, team_.rank, round.next, i);
+    if (arrivals_) round.last = arrivals_->notify(member, team_.rank, round.next, i);
     round.next = until;
     return true;
   }

@@ -27,7 +27,7 @@ Result SideStreams::give(const Work& work, const Work& beside, Stream stream) no
   if (!beside) return work(stream);
   uint64_t capture = 0;
   int status = kCapturingNot;
-  if (tells_captures_) {
+  if (reports_captures_) {
     const Result result = gpu_.driver().capture_info(stream, &status, &capture, nullptr, nullptr, nullptr);
     if (result != kSuccess) return result;
   }

@@ -18,7 +18,7 @@ namespace railshmem::cuda {
 /// that takes part in a capture is not used elsewhere until that capture has ended.
 class SideStreams {
  public:
-  explicit SideStreams(const DeviceContext& gpu) : gpu_(gpu), tells_captures_(has(gpu.driver(), Calls::graphs)) {}
+  explicit SideStreams(const DeviceContext& gpu) : gpu_(gpu), reports_captures_(has(gpu.driver(), Calls::graphs)) {}
   SideStreams(const SideStreams&) = delete;
   ~SideStreams();
 
@@ -45,7 +45,7 @@ class SideStreams {
   bool is_free(const Side& side) const noexcept;
 
   const DeviceContext& gpu_;
-  const bool tells_captures_;
+  const bool reports_captures_;
   std::mutex mutex_;  ///< of the list and of what its sides say; nothing that waits is called with it
   std::vector<std::unique_ptr<Side>> sides_;
 };

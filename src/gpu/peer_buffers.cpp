@@ -73,7 +73,7 @@ void PeerBuffers::open_mailbox() {
     MailWork work;
     work.begin = [this] { cuda::adopt_thread(gpu()); };
     work.answer = [this](std::span<const std::byte> message) { return answer(message); };
-    work.woken = [this] { take_notes(ShareClient::Withdrawal::only_tells); };
+    work.woken = [this] { take_notes(ShareClient::Withdrawal::only_notifies); };
     mailbox_ = std::make_unique<Mailbox>(std::move(work), "railshmem-peers");
   } catch (const std::exception& error) {
     log_warn("peers of this node cannot share buffers with this PE: %s", error.what());
@@ -146,7 +146,7 @@ PeerView PeerBuffers::find_captured(std::span<const int> pes, const void* addres
   PeerView view;
   if (pes.size() > PeerView::kMost || find_in_heap(pes, address, nbytes, view)) return view;
   const CapturedGraph graph = captured_graph(gpu(), stream);
-  take_notes(ShareClient::Withdrawal::only_tells);
+  take_notes(ShareClient::Withdrawal::only_notifies);
   close_withdrawn();
   const Hold by_program = registered(address, nbytes);
   const Hold by_itself = by_program ? Hold() : shared_for_graph(address, nbytes);
@@ -261,7 +261,7 @@ std::string PeerBuffers::explain(const void* address, size_t nbytes) {
 }
 
 void PeerBuffers::add(void* address, size_t nbytes) {
-  take_notes(ShareClient::Withdrawal::only_tells);
+  take_notes(ShareClient::Withdrawal::only_notifies);
   require_no_heap(address);
   const std::lock_guard locked(mutex_);
   ranges_.require_free(address, nbytes);
@@ -271,7 +271,7 @@ void PeerBuffers::add(void* address, size_t nbytes) {
 }
 
 void PeerBuffers::remove(void* address) {
-  take_notes(ShareClient::Withdrawal::only_tells);
+  take_notes(ShareClient::Withdrawal::only_notifies);
   bool in_use = imports_.has_withdrawn();
   {
     const std::lock_guard locked(mutex_);

@@ -52,8 +52,8 @@ bool ShareClient::withdraw(uint64_t number, size_t slot, Withdrawal how) const n
     request.number = number;
     Mail mail;
     append(mail, request);
-    if (how == Withdrawal::only_tells) {
-      if (!tell(by_slot_[slot].address, mail)) log_debug("%s was not told to unmap", name(slot).c_str());
+    if (how == Withdrawal::only_notifies) {
+      if (!notify(by_slot_[slot].address, mail)) log_debug("%s was not told to unmap", name(slot).c_str());
       return false;
     }
     Addressee whom = by_slot_[slot];

@@ -27,7 +27,7 @@ class ShareClient {
   /// Has the PE of a slot map an allocation. Throws Error naming the PE where it does not answer.
   Answer import(const SharedAllocation& allocation, size_t slot) const;
 
-  enum class Withdrawal : uint8_t { waits, only_tells };
+  enum class Withdrawal : uint8_t { waits, only_notifies };
   /// Has the PE of a slot unmap it. Waits 1 s at most, or for nothing. Returns true where it is known to be unmapped.
   bool withdraw(uint64_t number, size_t slot, Withdrawal how) const noexcept;
 

@@ -21,7 +21,7 @@
 namespace railshmem {
 
 /// All PEs make one sequence of calls of allgather() and barrier(). Both throw Error naming the PE that does not answer
-/// within SHMEM_TIMEOUT. One thread at a time uses an object; any thread may call tell_end(), end_told(),
+/// within SHMEM_TIMEOUT. One thread at a time uses an object; any thread may call notify_end(), end_told(),
 /// failure(), dead_pes() and await_news().
 class Bootstrap {
  public:
@@ -35,9 +35,9 @@ class Bootstrap {
   /// Tells all PEs and the launcher that the job ends with `status`. `why`: the message that was printed; empty where
   /// the program wants the end. Returns when the news is ahead of the end of this process, on its way to every PE, or
   /// when that takes too long.
-  virtual void tell_end(int status, std::string_view why) noexcept = 0;
-  /// Whether the launcher answers tell_end() by killing all processes, this one included.
-  virtual bool telling_kills() const noexcept { return false; }
+  virtual void notify_end(int status, std::string_view why) noexcept = 0;
+  /// Whether the launcher answers notify_end() by killing all processes, this one included.
+  virtual bool notifying_kills() const noexcept { return false; }
   /// The end of the job, if another PE has told it. Asked before failure(): a wanted end looks like a death otherwise.
   virtual std::optional<JobEnd> end_told() noexcept { return std::nullopt; }
   /// Sleeps until something has come that end_told() or failure() should look at, `wake` is readable or the time is

@@ -68,7 +68,7 @@ struct NetSignal {
 
 /// Who hears of an operation's end: a blocked call, the producer of a channel's command, or nobody.
 struct Outcome {
-  bool* done = nullptr;        ///< of a blocked call: set by tell(), read by is_told()
+  bool* done = nullptr;        ///< of a blocked call: set by notify(), read by is_told()
   Channel* channel = nullptr;  ///< of a command
   uint64_t ticket = 0;         ///< in the channel
   uint32_t payload = 0;        ///< Payloads::hold_of() where payload slots hold the command's data; 0: none

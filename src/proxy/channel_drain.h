@@ -195,7 +195,7 @@ class ChannelDrain {
     if (stuck_) return false;
     if (posted == Post::behind) deferred_.add(op, context_.fences);
     channel_.pop();
-    if (posted == Post::failed) tell_end(op.outcome);
+    if (posted == Post::failed) notify_end(op.outcome);
     return true;
   }
 
@@ -217,7 +217,7 @@ class ChannelDrain {
   [[gnu::noinline]] bool issue_deferred(const DeferredOp& deferred) noexcept {
     if (peer_doorbell_ != nullptr) peer_doorbell_->ring(deferred.op.remote.pe);
     const Post posted = initiator_.issue(deferred.op, deferred.epoch);
-    if (posted == Post::failed) tell_end(deferred.op.outcome);
+    if (posted == Post::failed) notify_end(deferred.op.outcome);
     return posted == Post::ok || posted == Post::failed;
   }
 

@@ -22,13 +22,13 @@ inline bool doze(Sleeper& sleeper, std::span<const int> fds, uint64_t limit_ns, 
   return traffic;
 }
 
-/// Records one step of a thread, from here to tell(). `observer` null: nobody records.
+/// Records one step of a thread, from here to notify(). `observer` null: nobody records.
 class StepRecord {
  public:
   explicit StepRecord(observe::Observer* observer) noexcept
       : observer_(observer), began_(observer ? observer->ticks() : 0) {}
   /// The step is over; `moved`: something moved.
-  void tell(bool moved) const noexcept {
+  void notify(bool moved) const noexcept {
     if (observer_ && moved) [[unlikely]]
       observer_->did("progress", began_, 0, -1);
   }

@@ -176,7 +176,7 @@ class HostSide {
    public:
     explicit Entry(HostSide& side) noexcept : side_(side) {
       side_.port_.enter();
-      side_.initiator_.failover().hear_news();
+      side_.initiator_.failover().receive_news();
     }
     ~Entry() {
       if (inside_) side_.leave();

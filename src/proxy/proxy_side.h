@@ -73,7 +73,7 @@ class ProxySide {
     // relaxed: a hint; written under the lock, so no increment is lost
     if (kernels_moved) kernel_moves_.store(kernel_moves() + 1, std::memory_order_relaxed);
     moved |= kernels_moved;
-    record.tell(moved);
+    record.notify(moved);
     lock_.unlock();
     return moved;
   }

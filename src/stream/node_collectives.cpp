@@ -107,7 +107,7 @@ bool NodeCollectives::serves(const Team& team) const noexcept {
   return team.nodes.one_node() && team.size() <= cuda::kMostMembers && (team.size() == 1 || memory_.reaches_node());
 }
 
-void NodeCollectives::tell_late_launches(FaultRecord* record) {
+void NodeCollectives::report_late_launches(FaultRecord* record) {
   view_.fault = record;
   view_.error = nullptr;
   kernels_.show(memory_.copies(), view_);

@@ -41,7 +41,7 @@ class NodeCollectives {
   bool forget_all() noexcept { return scratches_.forget_all(); }
   /// Where kernels of graphs that are launched after forget_all() leave a record, as an address of kernels. Throws
   /// Error.
-  void tell_late_launches(FaultRecord* record);
+  void report_late_launches(FaultRecord* record);
 
  private:
   struct Job;

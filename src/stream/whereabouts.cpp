@@ -70,10 +70,10 @@ cuda::Whereabouts direct_whereabouts(const Coll& coll, PeerBuffers& buffers, std
   WhereaboutsOf mine(buffers, pes, coll.team.rank, stream);
   const auto nbytes = [&](int) { return coll.nbytes; };
   if (touched.sources)
-    mine.tell(
+    mine.notify(
         where.source, [&](int k) { return coll.source_for(k); }, nbytes);
   if (touched.dests)
-    mine.tell(
+    mine.notify(
         where.dest, [&](int k) { return coll.dest_from(k); }, nbytes);
   if (spoils_sources(coll)) mine.not_for_all();
   mine.finish(where);

@@ -26,7 +26,7 @@ class WhereaboutsOf {
 
   /// Tells member k address(k), of nbytes(k) bytes; none where that is 0.
   template <class AddressOf, class SizeOf>
-  void tell(uint64_t (&words)[cuda::kMostMembers], AddressOf&& address, SizeOf&& nbytes) {
+  void notify(uint64_t (&words)[cuda::kMostMembers], AddressOf&& address, SizeOf&& nbytes) {
     PeerView view;
     for (int k = 0; k < static_cast<int>(pes_.size()); ++k) {
       const size_t n = nbytes(k);

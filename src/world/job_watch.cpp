@@ -50,7 +50,7 @@ void JobWatch::run() noexcept {
   while (!is_readable(stop_)) {
     bootstrap_.await_news(stop_.get(), static_cast<int>(std::ceil(period * 1e3)));
     liveness_.heed_end();
-    if (survivor_) tell_losses();
+    if (survivor_) notify_losses();
     if (patience_s_ <= 0) continue;
     const auto death = liveness_.dead_peer();
     if (!death) continue;
@@ -63,7 +63,7 @@ void JobWatch::run() noexcept {
   }
 }
 
-void JobWatch::tell_losses() {
+void JobWatch::notify_losses() {
   for (const int pe : liveness_.dead_pes()) {
     if (std::find(lost_.begin(), lost_.end(), pe) != lost_.end()) continue;
     lost_.push_back(pe);

@@ -26,7 +26,7 @@ class JobWatch {
 
  private:
   void run() noexcept;
-  void tell_losses();
+  void notify_losses();
 
   Bootstrap& bootstrap_;
   Liveness& liveness_;

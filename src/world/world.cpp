@@ -169,7 +169,7 @@ void World::stay_for_graphs() noexcept {
       "and destroy them before shmem_finalize");
   try {
     auto late = std::make_unique<LateLaunches>(device_memory_->gpu(), state_.me);
-    captured->tell_late_launches(late->record());
+    captured->report_late_launches(late->record());
     static auto& rests = *new std::vector<Rest>;
     rests.push_back({nullptr, nullptr, std::move(late)});
     rests.back().memory = std::move(device_memory_);

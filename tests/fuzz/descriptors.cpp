@@ -65,7 +65,7 @@ class SaidBootstrap final : public Bootstrap {
     input_.fill(all.subspan(mine.size()));
   }
   void barrier() override {}
-  void tell_end(int, std::string_view) noexcept override {}
+  void notify_end(int, std::string_view) noexcept override {}
 
  private:
   fuzz::Input& input_;

@@ -361,6 +361,6 @@ std::vector<fuzz::Data> seeds() {
 
 RAILSHMEM_FUZZ(wire, railshmem::seeds) {
   railshmem::set_log_level(railshmem::LogLevel::error);
-  railshmem::set_end_hooks({.tell = [](int, const char* why) noexcept { railshmem::fuzz::must(false, why); }});
+  railshmem::set_end_hooks({.notify = [](int, const char* why) noexcept { railshmem::fuzz::must(false, why); }});
   railshmem::play(input);
 }

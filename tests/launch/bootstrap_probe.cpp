@@ -16,7 +16,7 @@ namespace {
 using namespace railshmem;
 
 [[noreturn]] void end_job(Bootstrap& bootstrap, int status, std::string_view why) {
-  bootstrap.tell_end(status, why);
+  bootstrap.notify_end(status, why);
   _exit(status);
 }
 

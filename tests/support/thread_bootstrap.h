@@ -41,7 +41,7 @@ class ThreadBootstrap final : public Bootstrap {
     meeting_.allgather(pe_, mine, all);
   }
   void barrier() override { meeting_.barrier(); }
-  void tell_end(int, std::string_view) noexcept override {}
+  void notify_end(int, std::string_view) noexcept override {}
 
  private:
   ThreadMeeting& meeting_;

@@ -194,17 +194,17 @@ void Job::on_exit(int pe, pid_t pid, int wait_status) {
     say("%s%s", how.c_str(), running_ > 0 ? "; the other PEs go on (--survive)" : "");
     if (status_ == 0) status_ = status;
     send_to_all(local::lost, std::make_shared<const Bytes>(Packer().add(pe).take()));
-    tell_all(how);
+    notify_all(how);
   } else if (status != 0) {
     if (forwarded_ == 0 || status != 128 + forwarded_)
       say("%s%s", how.c_str(), running_ > 0 ? "; ending the other PEs" : "");
-    tell_all(how);
+    notify_all(how);
     decide(status, Phase::told);
   } else if (self.member == Member::joined) {
     // Whether that is an error is for the PEs to say: only those that wait for it care.
-    tell_all(name(pe, pid) + " exited without finalizing");
+    notify_all(name(pe, pid) + " exited without finalizing");
   } else if (const auto stuck = allgather_.stuck()) {
-    tell_all(*stuck);
+    notify_all(*stuck);
   }
 }
 
@@ -224,7 +224,7 @@ void Job::on_message(int pe, Frame frame) {
       on_abort(pe, frame);
     }
   } catch (const Error& e) {
-    tell_all(e.what());
+    notify_all(e.what());
   }
 }
 
@@ -254,7 +254,7 @@ void Job::on_contribution(int pe, Bytes bytes) {
   if (const auto all = allgather_.contribute(pe, std::move(bytes)))
     send_to_all(local::gathered, all);
   else if (const auto stuck = allgather_.stuck())
-    tell_all(*stuck);
+    notify_all(*stuck);
 }
 
 void Job::on_output(int pe, int fd, std::string_view bytes) {
@@ -281,7 +281,7 @@ void Job::on_host_failure(const Share& share, const std::string& why, int status
   running_ -= lost;
   if (phase_ == Phase::running || lost > 0) say("%s%s", why.c_str(), running_ > 0 ? "; ending the other PEs" : "");
   if (phase_ != Phase::running) return;
-  tell_all(why);
+  notify_all(why);
   decide(status, Phase::told);
 }
 
@@ -322,7 +322,7 @@ void Job::announce_end() {
   send_to_all(local::ending, std::make_shared<const Bytes>());
 }
 
-void Job::tell_all(const std::string& why) {
+void Job::notify_all(const std::string& why) {
   send_to_all(local::notice, std::make_shared<const Bytes>(Packer().add_text(why).take()));
 }
 

@@ -49,7 +49,7 @@ class Job final : public RemoteEvents {
   void signal_all(int signal, Where where = Where::everywhere);
   /// The job is over: remembers the first status given.
   void decide(int status, Phase next);
-  void tell_all(const std::string& why);
+  void notify_all(const std::string& why);
   void on_abort(int pe, const Frame& frame);
   Bytes end_message() const;
   /// A PE has ended the job: the others end by themselves.

@@ -44,7 +44,7 @@ class Mail:
         rn.wait_signal(self._posted[member, :1], ">=", number + 1)  # it has come: orders what is read behind it
         return self._rings[member, number % HEADERS, :_WORDS].tolist()
 
-    def tell_done(self, me: int, pe: int, number: int) -> None:
+    def notify_done(self, me: int, pe: int, number: int) -> None:
         """Tells PE pe that this member has taken its first `number` headers, and what they named."""
         rn.signal_op(self._done[me, :1], number, pe)
 

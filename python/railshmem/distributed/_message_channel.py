@@ -218,7 +218,7 @@ class MessageChannel:
             slot = self._mail.slot(self._rank, self._taken[source])
             rn.get(arriving.buffer[begin:begin + nbytes], slot[:nbytes], self._pes[source])
         self._taken[source] += 1
-        self._mail.tell_done(self._rank, self._pes[source], self._taken[source])
+        self._mail.notify_done(self._rank, self._pes[source], self._taken[source])
         arriving.left -= nbytes
         if arriving.left == 0:
             self._arriving[source] = None

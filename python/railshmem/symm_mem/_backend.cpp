@@ -69,7 +69,7 @@ class Released {
     if (PyGILState_Check()) saved_ = PyEval_SaveThread();
   }
   /// Throws what Python's handlers of signals raise: KeyboardInterrupt.
-  void hear_signals() {
+  void receive_signals() {
     if (saved_ == nullptr) return;
     PyEval_RestoreThread(std::exchange(saved_, nullptr));
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
@@ -95,7 +95,7 @@ bool await_value(std::atomic_ref<uint32_t> word, uint32_t value, double limit_s)
     const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     if (limit_s > 0 && waited > limit_s) return false;
     if (waited > heard + 0.1) {
-      released.hear_signals();
+      released.receive_signals();
       heard = waited;
     }
     if (waited < 0.001) {

@@ -103,14 +103,14 @@ class Failover {
   /// Whether peers' news wait for this port. Any thread may ask.
   bool has_news() const noexcept { return news_ != nullptr && news_->wait_for(desk_.headers.port); }
   /// Acts on peers' news; before anything is posted.
-  void hear_news() noexcept {
+  void receive_news() noexcept {
     if (has_news()) [[unlikely]]
       act_on_news();
   }
   /// Tells all ports of this PE what a peer says of its rails; this port acts at once.
-  void tell_news(const News& news) {
-    news_->tell(news);
-    hear_news();
+  void notify_news(const News& news) {
+    news_->notify(news);
+    receive_news();
   }
   /// Whether peers may have news: this PE knows what to do with them.
   bool expects_news() const noexcept { return news_ != nullptr; }
@@ -241,7 +241,7 @@ class Failover {
   }
 
   /// One warning per outage of a rail, whichever port and path notices it first.
-  void tell_death(size_t r, int pe, Death death) noexcept {
+  void notify_death(size_t r, int pe, Death death) noexcept {
     const char* why = "failed";
     if (death == Death::silence) why = "is silent";
     if (death == Death::no_link) why = "has no link";
@@ -268,7 +268,7 @@ class Failover {
     const bool unlinked = why == Death::no_link || why == Death::no_link_at_peer;
     paths.set_up(r, pe, false);
     if (why != Death::closing) {
-      tell_death(r, pe, why);
+      notify_death(r, pe, why);
       desk_.rails.count_failover(r, unlinked);
     }
     watch_.lost(r, pe, now, why);

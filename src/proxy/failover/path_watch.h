@@ -348,16 +348,16 @@ class PathWatch {
       ping(r, pe);
     } else {
       send(r, pe, descriptor);
-      tell_descriptor(r, pe);
+      notify_descriptor(r, pe);
     }
   }
-  void tell_descriptor(size_t r, int pe) noexcept {
+  void notify_descriptor(size_t r, int pe) noexcept {
     const std::span<const std::byte> descriptor = descriptors_.message(r);
     if (const RailMask others = paths().usable(pe); others != 0 && !descriptor.empty())
       send(desk_.rails.after(r, others), pe, descriptor);
   }
   /// Tells the peer, over another rail, that rail `r` has no link. Otherwise the peer would learn it only from silence.
-  bool tell_no_link(size_t r, int pe) noexcept {
+  bool notify_no_link(size_t r, int pe) noexcept {
     const RailMask others = paths().usable(pe) & ~(RailMask{1} << r);
     return others != 0 && ping(desk_.rails.after(r, others), pe, PingNews::no_link, r);
   }
@@ -401,12 +401,12 @@ class PathWatch {
       if (!unlinked) {
         ask_dead(suspect.rail, suspect.pe);
       } else {
-        if (!tell_no_link(suspect.rail,
-                          suspect.pe)) {  // the message may be the first to `pe`, still making its connection
+        if (!notify_no_link(suspect.rail,
+                            suspect.pe)) {  // the message may be the first to `pe`, still making its connection
           suspect.pinged_ns = 0;
           is_untold_ = true;
         }
-        tell_descriptor(suspect.rail, suspect.pe);
+        notify_descriptor(suspect.rail, suspect.pe);
       }
     }
     return false;

@@ -26,7 +26,7 @@ class PeerNews {
  public:
   explicit PeerNews(size_t ports) : desks_(ports) {}
 
-  void tell(const News& news) {
+  void notify(const News& news) {
     const std::lock_guard lock(mutex_);
     for (Desk& desk : desks_) {
       desk.news.push_back(news);
@@ -36,7 +36,7 @@ class PeerNews {
   }
 
   bool wait_for(Port port) const noexcept {
-    // acquire: pairs with tell()
+    // acquire: pairs with notify()
     return desks_[static_cast<size_t>(port)].has_news.load(std::memory_order_acquire);
   }
 

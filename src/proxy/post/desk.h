@@ -282,7 +282,7 @@ class Desk {
     if (cell.context != nullptr) [[likely]]
       cell.context->closed(what);
     if (cell.is_word) words.completed(what.pe);
-    tell_end(cell.outcome);
+    notify_end(cell.outcome);
     if (cell.lasting) --lasting;
   }
 

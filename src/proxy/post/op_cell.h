@@ -16,7 +16,7 @@ namespace railshmem {
 
 inline constexpr uint32_t kNoCell = ~uint32_t{0};
 
-inline void tell(bool* done) noexcept {
+inline void notify(bool* done) noexcept {
   // release: pairs with is_told(); the caller, who may not hold the endpoint, must see the data.
   if (done != nullptr) __atomic_store_n(done, true, __ATOMIC_RELEASE);
 }
@@ -24,8 +24,8 @@ inline bool is_told(const bool& done) noexcept {
   return __atomic_load_n(&done, __ATOMIC_ACQUIRE);
 }
 /// Tells of an operation's end whoever is to hear of it.
-[[gnu::always_inline]] inline void tell_end(const Outcome& outcome) noexcept {
-  if (outcome.channel == nullptr) return tell(outcome.done);
+[[gnu::always_inline]] inline void notify_end(const Outcome& outcome) noexcept {
+  if (outcome.channel == nullptr) return notify(outcome.done);
   if (outcome.payload != 0) [[unlikely]]
     outcome.channel->free_payload(outcome.payload);
   outcome.channel->complete(outcome.ticket);

@@ -269,7 +269,7 @@ class Requests {
     if (answer == Answer::none) return posted;
     outbox_.add(desk_.cells, cell);
     if (answer == Answer::acknowledge) {
-      tell(cell.outcome.done);  // the caller's memory is not needed any more
+      notify(cell.outcome.done);  // the caller's memory is not needed any more
       cell.outcome.done = nullptr;
     }
     return posted;

@@ -156,7 +156,7 @@ class Initiator {
     desk_.refuse(r, flaw, bytes, nbytes);
   }
 
-  /// Peers' news: has_news(), hear_news(), tell_news(). poll() hears the news too.
+  /// Peers' news: has_news(), receive_news(), notify_news(). poll() hears the news too.
   Failover<R>& failover() noexcept { return failover_; }
   const Failover<R>& failover() const noexcept { return failover_; }
 
@@ -191,7 +191,7 @@ class Initiator {
   /// something moved.
   template <class OnRequest>
   bool poll(OnRequest&& on_request) noexcept {
-    failover_.hear_news();
+    failover_.receive_news();
     transfers_.release_held();  // if there is no room now, the next poll tries again
     bool moved = false;
     const bool all = desk_.headers.port == Port::proxy || failover_.active() || ++turn_ % kTurnsPerIdleRail == 0;
@@ -401,7 +401,7 @@ class Initiator {
     if (cell.what.kind == OpKind::get && staged_) [[unlikely]]
       staged_->got(cell);
     if (cell.what.kind == OpKind::put_signal) {
-      tell(cell.outcome.done);  // the source is free
+      notify(cell.outcome.done);  // the source is free
       cell.outcome.done = nullptr;
     }
     if (cell.state.has_no_request()) return end(cell);
@@ -473,7 +473,7 @@ class Initiator {
     for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
       OpCell& cell = desk_.cells[i];
       if (cell.what.kind == OpKind::none) continue;
-      tell_end(cell.outcome);
+      notify_end(cell.outcome);
       desk_.cells.give(cell);
     }
     desk_.lasting = 0;

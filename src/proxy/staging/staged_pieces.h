@@ -115,7 +115,7 @@ class StagedPieces {
     if (gets(piece)) return end(piece, finish_part);
     OpCell& whole = desk_.cells[piece.parent];
     if ((whole.staging -= piece.what.nbytes) == 0) {
-      tell(whole.outcome.done);  // the source is free
+      notify(whole.outcome.done);  // the source is free
       whole.outcome.done = nullptr;
     }
     if (!ready_.empty() || !send(piece)) ready_.push_back(piece.index);

@@ -279,14 +279,14 @@ class Responder {
 
   [[gnu::cold]] void pass_on(const MessageHeader& ping, size_t alive) noexcept {
     const bool unlinked = ping.op == static_cast<uint8_t>(PingNews::no_link);
-    initiator_.failover().tell_news(unlinked ? News{News::What::no_link, ping.pe, ping.cell}
-                                             : News{News::What::doubt, ping.pe, alive});
+    initiator_.failover().notify_news(unlinked ? News{News::What::no_link, ping.pe, ping.cell}
+                                               : News{News::What::doubt, ping.pe, alive});
   }
 
   [[gnu::cold]] void learn(Endpoint from, const DescriptorMessage& message, const std::byte* bytes) noexcept {
     if (!is_news(from, message)) return;
     const std::byte* const descriptor = bytes + sizeof message;
-    initiator_.failover().tell_news(
+    initiator_.failover().notify_news(
         {News::What::reopened, message.header.pe, 0, {descriptor, descriptor + message.nbytes}});
   }
 

@@ -72,7 +72,7 @@ struct StagedJob : StagedOrder {
   enum class Stage : uint8_t { to_fetch, fetching, storing, loading, to_bring, bringing, answering } stage;
   std::byte* data;  ///< in a slot: of this PE, or of the source where that is mapped
   bool shared;      ///< it is the source's
-  bool moved;       ///< the rail has moved the data; see tell()
+  bool moved;       ///< the rail has moved the data; see notify()
   bool signalled;   ///< the copier stores the signal behind the data
   SlotKind slot_kind;
   uint64_t slot;

@@ -32,7 +32,7 @@ void print_tidy(EndHooks::Cause) noexcept {
 
 TEST_F(JobEndTest, TellsFirstAndRunsExitHandlersLast) {
   const auto wanted = [] {
-    set_end_hooks({.tell = print_step, .tidy = print_tidy});
+    set_end_hooks({.notify = print_step, .tidy = print_tidy});
     std::atexit([] { print_line("handled"); });
     end_wanted(5);
   };
@@ -41,7 +41,7 @@ TEST_F(JobEndTest, TellsFirstAndRunsExitHandlersLast) {
 
 TEST_F(JobEndTest, TellsLastWhereThatKills) {
   const auto wanted = [] {
-    set_end_hooks({.tell = print_step, .telling_kills = []() noexcept { return true; }, .tidy = print_tidy});
+    set_end_hooks({.notify = print_step, .notifying_kills = []() noexcept { return true; }, .tidy = print_tidy});
     std::atexit([] { print_line("handled"); });
     end_wanted(5);
   };
@@ -50,7 +50,7 @@ TEST_F(JobEndTest, TellsLastWhereThatKills) {
 
 TEST_F(JobEndTest, ErrorsRunNoExitHandlers) {
   const auto error = [] {
-    set_end_hooks({.tell = print_step, .tidy = print_tidy});
+    set_end_hooks({.notify = print_step, .tidy = print_tidy});
     std::atexit([] { print_line("handled"); });
     end_with_error("why");
   };
@@ -88,7 +88,7 @@ TEST_F(JobEndTest, AStepThatNeverReturnsKeepsTheStatus) {
 TEST_F(JobEndTest, TheProgramsOwnExitMeanwhileKeepsTheStatus) {
   const auto wanted = [] {
     std::atexit(wait_for_the_end);
-    set_end_hooks({.tell = [](int, const char*) noexcept { usleep(300'000); }});
+    set_end_hooks({.notify = [](int, const char*) noexcept { usleep(300'000); }});
     std::thread([] { end_wanted(8); }).detach();
     while (!end_is_claimed()) usleep(1000);
     std::exit(0);

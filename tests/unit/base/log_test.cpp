@@ -20,7 +20,7 @@ void slow_end(int, const char*) noexcept {
 TEST(Die, TheSecondThreadLetsTheFirstFinish) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto two_errors = [] {
-    set_end_hooks({.tell = slow_end});
+    set_end_hooks({.notify = slow_end});
     std::thread second([] {
       usleep(100000);
       die("the second error");
@@ -33,7 +33,7 @@ TEST(Die, TheSecondThreadLetsTheFirstFinish) {
 TEST(Die, AnErrorInTheEndEndsAtOnce) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto error_in_the_hook = [] {
-    set_end_hooks({.tell = [](int, const char*) noexcept { die("the hook failed"); }});
+    set_end_hooks({.notify = [](int, const char*) noexcept { die("the hook failed"); }});
     alarm(10);
     die("the first error");
   };

@@ -141,9 +141,9 @@ TEST(Mailbox, AMessageThatNeedsNoAnswerIsDelivered) {
                },
                {}},
               "test");
-  EXPECT_TRUE(tell(box.address(), mail_of("x")));
+  EXPECT_TRUE(notify(box.address(), mail_of("x")));
   EXPECT_TRUE(read.wait());
-  EXPECT_FALSE(tell(MailAddress(), mail_of("x")));
+  EXPECT_FALSE(notify(MailAddress(), mail_of("x")));
 }
 
 TEST(Mailbox, WhoDoesNotAnswerInTimeIsNamed) {

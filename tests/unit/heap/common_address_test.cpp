@@ -30,7 +30,7 @@ class ScriptedBootstrap final : public Bootstrap {
     std::memcpy(all.data(), masks_.data(), all.size());
   }
   void barrier() override {}
-  void tell_end(int, std::string_view) noexcept override {}
+  void notify_end(int, std::string_view) noexcept override {}
 
  private:
   const int pe_;

@@ -22,8 +22,8 @@ TEST(PeerNews, WaitForEachPortUntilItTakesThem) {
   PeerNews news(ports_with(3));
   for (const Port port : {Port::proxy, Port::host, port_of_thread(1), port_of_thread(2)})
     EXPECT_FALSE(news.wait_for(port)) << name_of(port);
-  news.tell({News::What::doubt, 5, 2});
-  news.tell({News::What::reopened, 7, 0, std::vector<std::byte>(3)});
+  news.notify({News::What::doubt, 5, 2});
+  news.notify({News::What::reopened, 7, 0, std::vector<std::byte>(3)});
   for (const Port port : {Port::proxy, Port::host, port_of_thread(1), port_of_thread(2)}) {
     EXPECT_TRUE(news.wait_for(port)) << name_of(port);
     const std::vector<News> taken = news.take(port);
@@ -81,7 +81,7 @@ struct NewsRig {
 TEST(PeerNews, APollActsOnThem) {
   NewsRig rig;
   EXPECT_EQ(rig.usable(), 0b11u);
-  rig.news.tell({News::What::no_link, kTeller, 1});
+  rig.news.notify({News::What::no_link, kTeller, 1});
   EXPECT_TRUE(rig.initiator->failover().has_news());
   EXPECT_EQ(rig.usable(), 0b11u);
   rig.poll();
@@ -91,7 +91,7 @@ TEST(PeerNews, APollActsOnThem) {
 
 TEST(PeerNews, ThePortThatTellsActsAtOnceAndTheOthersLater) {
   NewsRig rig;
-  rig.initiator->failover().tell_news({News::What::no_link, kTeller, 0});
+  rig.initiator->failover().notify_news({News::What::no_link, kTeller, 0});
   EXPECT_EQ(rig.usable(), 0b10u);
   EXPECT_FALSE(rig.initiator->failover().has_news());
   EXPECT_TRUE(rig.news.wait_for(Port::proxy));
@@ -99,9 +99,9 @@ TEST(PeerNews, ThePortThatTellsActsAtOnceAndTheOthersLater) {
 
 TEST(PeerNews, ADescriptorThatCannotBeUsedLosesNoOtherNews) {
   NewsRig rig;
-  rig.news.tell({News::What::reopened, kTeller, 0, std::vector<std::byte>(1)});
-  rig.news.tell({News::What::reopened, kTeller, 0, std::vector<std::byte>(8)});
-  rig.news.tell({News::What::no_link, kTeller, 1});
+  rig.news.notify({News::What::reopened, kTeller, 0, std::vector<std::byte>(1)});
+  rig.news.notify({News::What::reopened, kTeller, 0, std::vector<std::byte>(8)});
+  rig.news.notify({News::What::no_link, kTeller, 1});
   testing::internal::CaptureStderr();
   rig.poll();
   EXPECT_NE(testing::internal::GetCapturedStderr().find(
@@ -114,7 +114,7 @@ TEST(PeerNews, ADescriptorThatCannotBeUsedLosesNoOtherNews) {
 TEST(PeerNews, AreForNobodyAfterTheEnd) {
   NewsRig rig;
   rig.initiator->forget_all();
-  rig.news.tell({News::What::no_link, kTeller, 1});
+  rig.news.notify({News::What::no_link, kTeller, 1});
   rig.poll();
   EXPECT_EQ(rig.usable(), 0b11u);
   EXPECT_FALSE(rig.initiator->failover().has_news());

@@ -55,15 +55,15 @@ class Exchange {
       case 4:
         return arrive();
       case 5:
-        if (!late_.empty() && random_() % 64 == 0) hear(take(late_));
+        if (!late_.empty() && random_() % 64 == 0) receive(take(late_));
         return;
       default:
-        if (!answers_.empty()) hear(take(answers_));
+        if (!answers_.empty()) receive(take(answers_));
     }
   }
   void settle() {
     while (!requests_.empty()) arrive();
-    while (!answers_.empty()) hear(take(answers_));
+    while (!answers_.empty()) receive(take(answers_));
   }
 
   uint64_t asked() const { return asked_; }
@@ -72,8 +72,8 @@ class Exchange {
   uint64_t repeated() const { return repeated_; }
   uint32_t furthest() const { return furthest_; }
   uint32_t next(int pe) const { return outbox_.next(pe); }
-  void hear_late() {
-    while (!late_.empty()) hear(take(late_));
+  void receive_late() {
+    while (!late_.empty()) receive(take(late_));
   }
   void fail_unless_idle() {
     settle();
@@ -142,7 +142,7 @@ class Exchange {
     if (random_() % 16 == 0) late_.push_back(answer);
   }
 
-  void hear(const Answered& answer) {
+  void receive(const Answered& answer) {
     if (answer.is_reply) {
       OpCell& cell = cells_[answer.cell];  // as the initiator: the cell may have another owner by now
       if (!cell.state.awaits_answer() || cell.sequence != answer.sequence || cell.what.pe != answer.pe) return;
@@ -187,7 +187,7 @@ void exchange(unsigned seed, uint32_t first) {
   Exchange exchange(seed, first);
   for (int i = 0; i < 40000 && !testing::Test::HasFailure(); ++i) exchange.step();
   exchange.fail_unless_idle();
-  exchange.hear_late();
+  exchange.receive_late();
   exchange.fail_unless_idle();
   EXPECT_GT(exchange.asked(), 5000u) << "so little proves nothing";
   EXPECT_GT(exchange.repeated(), 500u);

@@ -66,7 +66,7 @@ class PathLife : public testing::Test {
     return false;
   }
   template <class M>
-  void hear(size_t r, MessageKind kind, M message) {
+  void receive(size_t r, MessageKind kind, M message) {
     message.header = {kind, 0, 0, Answer::none, Port::proxy, SegmentId::heap, 0, kPeer, 0, 0, 0};
     rails_[r].deliver(message);
   }
@@ -129,9 +129,9 @@ TEST_F(PathLife, AnAnswerOverThePathIsASign) {
   ASSERT_NO_FATAL_FAILURE(lose_rail_0());
   ASSERT_TRUE(poll_until([&] { return descriptor_on_rail_0() != nullptr; }));
   EXPECT_NE(keeper_.timeouts_ms.back(), 0u);
-  hear(1, MessageKind::pong, Bare{});
+  receive(1, MessageKind::pong, Bare{});
   EXPECT_FALSE(poll_until([&] { return is_usable(0); }, 50ms)) << "it came over the other rail";
-  hear(0, MessageKind::pong, Bare{});
+  receive(0, MessageKind::pong, Bare{});
   EXPECT_TRUE(poll_until([&] { return is_usable(0); }));
 }
 
@@ -140,7 +140,7 @@ TEST_F(PathLife, LimitsGoOnlyAfterTheOtherConnectionsHadTime) {
   ASSERT_NO_FATAL_FAILURE(lose_rail_0());
   ASSERT_TRUE(poll_until([&] { return descriptor_on_rail_0() != nullptr; }));
   std::this_thread::sleep_for(2ms);  // longer than packets are on their way
-  hear(0, MessageKind::pong, Bare{});
+  receive(0, MessageKind::pong, Bare{});
   ASSERT_TRUE(poll_until([&] { return is_usable(0); }));
   const auto lifted = [&] { return std::count(keeper_.timeouts_ms.begin(), keeper_.timeouts_ms.end(), 0u) > 0; };
   EXPECT_FALSE(lifted()) << "at once";
@@ -161,13 +161,13 @@ TEST_F(PathLife, WithoutALinkNothingIsASignAndThePeerIsTold) {
   };
   EXPECT_TRUE(poll_until(told));
   EXPECT_FALSE(is_usable(0));
-  hear(0, MessageKind::pong, Bare{});
+  receive(0, MessageKind::pong, Bare{});
   EXPECT_FALSE(poll_until([&] { return is_usable(0); }, 50ms));
   EXPECT_EQ(rails_[0].count('s'), 0) << "what was sent over the rail without a link?";
   keeper_.unlinked = 0;
   EXPECT_TRUE(poll_until([&] { return rails_[0].count('s') > 0; })) << "the peer is not asked";
   EXPECT_FALSE(is_usable(0));
-  hear(0, MessageKind::pong, Bare{});
+  receive(0, MessageKind::pong, Bare{});
   EXPECT_TRUE(poll_until([&] { return is_usable(0); }));
 }
 
