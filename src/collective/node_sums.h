@@ -7,7 +7,7 @@
 #include "src/collective/background.h"
 #include "src/collective/operand.h"
 #include "src/collective/reduction.h"
-#include "src/collective/team_lot.h"
+#include "src/collective/team_scratch_slot.h"
 
 namespace railshmem {
 

@@ -37,18 +37,19 @@ class DoneCounters {
 
 /// The places of one call's chunks.
 struct Room {
-  std::byte* lot;  ///< symmetric
-  size_t chunk;    ///< bytes
+  std::byte* slot;  ///< symmetric
+  size_t chunk;     ///< bytes
 };
 
 size_t other_nodes(const Team& team) noexcept {
   return team.nodes.leaders.size() - 1;
 }
 
-/// The lot of an owner: windows for the operands of the other nodes, then one for its own node's operands, then those
-/// of what it helps with. A lot in host memory has only the first: the rest is in memory of the process.
-Slots window(std::byte* lot, size_t index, size_t chunk) noexcept {
-  return {lot + index * kOperandWindow * chunk, chunk};
+/// The scratch slot of an owner: windows for the operands of the other nodes, then one for its own node's operands,
+/// then those of what it helps with. A scratch slot in host memory has only the first: the rest is in memory of the
+/// process.
+Slots window(std::byte* slot, size_t index, size_t chunk) noexcept {
+  return {slot + index * kOperandWindow * chunk, chunk};
 }
 /// Which window of an owner on node `owner` is for node `node`.
 size_t window_of(int owner, int node) noexcept {
@@ -97,7 +98,7 @@ class ReduceChunks {
     for (int node = 0; node < nodes; ++node) {
       senders.push_back(node == my_node ? team_.rank : shares.helper(node, team_.rank));
       landings.push_back(node == my_node ? window(sums, 0, room_.chunk)
-                                         : window(room_.lot, window_of(my_node, node), room_.chunk));
+                                         : window(room_.slot, window_of(my_node, node), room_.chunk));
     }
     return {team_, mine(shares), cut_of(mine(shares)), senders, std::move(landings), job_.dest, aside, producers_};
   }
@@ -113,7 +114,7 @@ class ReduceChunks {
         const Share share = shares.of(owner);
         if (share.nelems == 0 || shares.helper(nodes.my_node, owner) != team_.rank) continue;
         sends_.emplace_back(team_, job_.function, owner, share, cut_of(share), window(sums, sends_.size(), room_.chunk),
-                            window(room_.lot, window_of(node, nodes.my_node), room_.chunk), producers_);
+                            window(room_.slot, window_of(node, nodes.my_node), room_.chunk), producers_);
         if (results == Results::all) pass_on_.expect(owner, job_.dest + share.dest_at, cut_of(share));
       }
     }
@@ -186,13 +187,13 @@ struct Way {
 };
 
 Way find_way(Team& team, const Reduction& job, const Shares& shares, Memory memory, size_t most_in_chunk) noexcept {
-  const std::span<std::byte> lot = lot_of(team, job.function, memory);
+  const std::span<std::byte> slot = scratch_slot_of(team, job.function, memory);
   const size_t sums = 1 + shares.most_helped(), windows = other_nodes(team) + (memory == Memory::device ? sums : 0);
   const size_t wanted = align_up(std::min(cut(team, shares.longest() * job.element).chunk, most_in_chunk), kLine);
-  const size_t chunk = std::min(wanted, align_down(lot.size() / 2 / (windows * kOperandWindow), kLine));
+  const size_t chunk = std::min(wanted, align_down(slot.size() / 2 / (windows * kOperandWindow), kLine));
   if (chunk == 0) return {};
-  if (memory == Memory::host) return {{lot.data(), chunk}, team.sums_of(sums * kOperandWindow * chunk)};
-  return {{lot.data(), chunk}, window(lot.data(), other_nodes(team), chunk).first};
+  if (memory == Memory::host) return {{slot.data(), chunk}, team.sums_of(sums * kOperandWindow * chunk)};
+  return {{slot.data(), chunk}, window(slot.data(), other_nodes(team), chunk).first};
 }
 
 /// All pieces of dest are there.

@@ -14,7 +14,8 @@ void must_be_plain(const Reduction& job) noexcept {
   if (is_plain(job)) return;
   die("%s: this operation or type goes between nodes in chunks only, and there is no room for them: more teams than "
       "the "
-      "library has lots for use such reductions, or GPUs of a node do not reach each other; destroy teams that are not "
+      "library has scratch slots for use such reductions, or GPUs of a node do not reach each other; destroy teams "
+      "that are not "
       "needed, or reduce float with a plain operation",
       job.function);
 }

@@ -20,9 +20,9 @@ struct HeaderLayout {
   /// teams.
   static constexpr uint64_t kMostControl = uint64_t{64} << 20;
 
-  /// There are `lot_count` lots (Lots).
-  HeaderLayout(size_t rings, uint32_t log2_ring_slots, int npes, int teams_max, size_t lot_count,
-               size_t nbytes_of_lot) noexcept
+  /// There are `slot_count` scratch slots (ScratchSlots).
+  HeaderLayout(size_t rings, uint32_t log2_ring_slots, int npes, int teams_max, size_t slot_count,
+               size_t nbytes_of_slot) noexcept
       : control(align_up(KernelChannels::device_nbytes(rings, log2_ring_slots), 256)),
         nteams(static_cast<int>(std::clamp<uint64_t>(kMostControl / DeviceControlLayout(npes, 1).nbytes(), 1,
                                                      static_cast<uint64_t>(teams_max)))),
@@ -30,23 +30,23 @@ struct HeaderLayout {
         tables(align_up(control + control_nbytes, 256)),
         tables_nbytes(KernelTables::device_nbytes(npes, nteams)),
         flush(align_up(tables + tables_nbytes, kLine)),
-        lots(align_up(flush + kLine, 4096)),
-        nlots(lot_count),
-        lot_nbytes(nbytes_of_lot) {}
+        scratch_slots(align_up(flush + kLine, 4096)),
+        nscratch_slots(slot_count),
+        scratch_slot_nbytes(nbytes_of_slot) {}
 
-  /// Everything before the lots must be zero at the start.
-  size_t zero_nbytes() const noexcept { return lots; }
-  size_t nbytes() const noexcept { return lots + nlots * lot_nbytes; }
+  /// Everything before the scratch slots must be zero at the start.
+  size_t zero_nbytes() const noexcept { return scratch_slots; }
+  size_t nbytes() const noexcept { return scratch_slots + nscratch_slots * scratch_slot_nbytes; }
 
   size_t control;
   int nteams;  ///< number of teams that kernels can use
   size_t control_nbytes;
   size_t tables;
   size_t tables_nbytes;
-  size_t flush;  ///< 8 bytes on a cache line of their own, which a flush of the rails reads and writes
-  size_t lots;   ///< for collectives between nodes
-  size_t nlots;
-  size_t lot_nbytes;
+  size_t flush;          ///< 8 bytes on a cache line of their own, which a flush of the rails reads and writes
+  size_t scratch_slots;  ///< for collectives between nodes
+  size_t nscratch_slots;
+  size_t scratch_slot_nbytes;
 
  private:
   static constexpr size_t kLine = 128;

@@ -18,7 +18,7 @@ class ContextTable;
 class Liveness;
 class Choice;
 class LockTurns;
-class Lots;
+class ScratchSlots;
 class DeviceAccess;
 namespace observe {
 class Observer;
@@ -63,11 +63,11 @@ struct PeState {
   ContextTable* contexts = nullptr;  ///< all others
   SpinPolicy spin;
   Liveness* liveness = nullptr;
-  bool calls_compared = false;      ///< SHMEM_CHECK: collective calls are known to agree
-  const Choice* choice = nullptr;   ///< algorithms of collectives
-  Lots* lots[2] = {};               ///< in the host heap and in the device heap; null: no lots
-  size_t collective_chunk = 0;      ///< bytes of a chunk between nodes; 0: by the size of the call
-  LockTurns* lock_turns = nullptr;  ///< only with SHMEM_THREAD_MULTIPLE
+  bool calls_compared = false;          ///< SHMEM_CHECK: collective calls are known to agree
+  const Choice* choice = nullptr;       ///< algorithms of collectives
+  ScratchSlots* scratch_slots[2] = {};  ///< in the host heap and in the device heap; null: no scratch slots
+  size_t collective_chunk = 0;          ///< bytes of a chunk between nodes; 0: by the size of the call
+  LockTurns* lock_turns = nullptr;      ///< only with SHMEM_THREAD_MULTIPLE
   /// The job has ended: what still waits waits in vain. relaxed: whoever sees it late ends late.
   std::atomic<bool> ended{false};
 

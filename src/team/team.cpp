@@ -89,8 +89,8 @@ std::vector<int> Team::absent_here() const {
 }
 
 Team::~Team() {
-  for (size_t kind = 0; kind < std::size(lots); ++kind)
-    if (lots[kind].mine) state.lots[kind]->give_back(lots[kind].mine);
+  for (size_t kind = 0; kind < std::size(scratch_slots); ++kind)
+    if (scratch_slots[kind].mine) state.scratch_slots[kind]->give_back(scratch_slots[kind].mine);
   if (context.net) state.network->drop_context(context.net);
 }
 

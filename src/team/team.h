@@ -10,7 +10,7 @@
 #include "shmem/types.h"
 #include "src/plugin/device_access.h"
 #include "src/rma/pe_state.h"
-#include "src/team/lots.h"
+#include "src/team/scratch_slots.h"
 #include "src/team/team_area.h"
 #include "src/topology/node_layout.h"
 #include "src/topology/pe_set.h"
@@ -53,8 +53,10 @@ struct Team {
   shmem_team_t handle() const noexcept {
     return reinterpret_cast<shmem_team_t>((uintptr_t{generation} << kSlotBits) + static_cast<uintptr_t>(slot) + 1);
   }
-  /// From which lot on the team looks for a free one: teams that look at once begin at different ones.
-  size_t first_lot() const noexcept { return static_cast<size_t>(std::max(slot, 2) - 2) * 2 + (for_streams ? 1 : 0); }
+  /// From which scratch slot on the team looks for a free one: teams that look at once begin at different ones.
+  size_t first_scratch_slot() const noexcept {
+    return static_cast<size_t>(std::max(slot, 2) - 2) * 2 + (for_streams ? 1 : 0);
+  }
   /// Largest number that any collective of this team has used.
   uint64_t highest_number() const noexcept;
 
@@ -90,7 +92,7 @@ struct Team {
 
   /// At least nbytes of this process's memory for sums of the node. Their content is lost when more are asked for.
   std::byte* sums_of(size_t nbytes);
-  TeamLot lots[2];                     ///< in host and device memory, see src/collective/team_lot.h
+  TeamScratchSlot scratch_slots[2];    ///< in host and device memory, see src/collective/team_scratch_slot.h
   bool for_streams = false;            ///< collectives in stream order use this one, beside the program's (Teams)
   std::unique_ptr<DeviceQueue> queue;  ///< made by the first collective that needs it, see background.h
 

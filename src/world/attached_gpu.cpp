@@ -56,9 +56,10 @@ void AttachedGpu::open_to_rails() {
 
 void AttachedGpu::open_to_host(PeState& state) {
   const HeaderLayout& header = config_.header;
-  if (header.nlots > 0) {
-    lots_ = std::make_unique<Lots>(memory_.header() + header.lots, header.lot_nbytes, header.nlots);
-    state.lots[1] = lots_.get();
+  if (header.nscratch_slots > 0) {
+    scratch_slots_ = std::make_unique<ScratchSlots>(memory_.header() + header.scratch_slots, header.scratch_slot_nbytes,
+                                                    header.nscratch_slots);
+    state.scratch_slots[1] = scratch_slots_.get();
   }
   host_side_ = std::make_unique<DeviceSide>(memory_);
   buffers_ = std::make_unique<SymmetricBuffers>(memory_, bootstrap_, config_.layout);

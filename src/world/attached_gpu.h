@@ -29,7 +29,7 @@
 #include "src/stream/executor/transfers.h"
 #include "src/stream/node_collectives.h"
 #include "src/stream/stream_side.h"
-#include "src/team/lots.h"
+#include "src/team/scratch_slots.h"
 #include "src/topology/node_layout.h"
 #include "src/world/gpu_rails.h"
 #include "src/world/teams.h"
@@ -109,10 +109,10 @@ class AttachedGpu {
   DeviceMemory& memory_;
   Bootstrap& bootstrap_;
   const AttachedGpuConfig config_;
-  std::unique_ptr<GpuRails> rails_;            ///< null without a network
-  std::shared_ptr<cuda::CpuWindows> windows_;  ///< null: none
-  std::vector<size_t> windows_at_;             ///< begins of the extents that have one
-  std::unique_ptr<Lots> lots_;                 ///< null in a job of one node
+  std::unique_ptr<GpuRails> rails_;              ///< null without a network
+  std::shared_ptr<cuda::CpuWindows> windows_;    ///< null: none
+  std::vector<size_t> windows_at_;               ///< begins of the extents that have one
+  std::unique_ptr<ScratchSlots> scratch_slots_;  ///< null in a job of one node
   std::unique_ptr<DeviceSide> host_side_;
   std::unique_ptr<SymmetricBuffers> buffers_;
   std::unique_ptr<PeerBuffers> peer_buffers_;

@@ -35,12 +35,14 @@
 namespace railshmem {
 namespace {
 
-// Half of a lot takes what other nodes send. Lots in host memory cost memory only where teams use them.
-constexpr size_t kHostLotBytes = size_t{8} << 20;
-constexpr size_t kHostLots = 4;
-constexpr size_t kMostDeviceLotBytes = size_t{8} << 20;
-constexpr size_t kDeviceLots = 16;       // a team takes one for its host calls, and one for its streams
-constexpr size_t kDeviceLotsShare = 16;  // all lots together take at most this part of what the heap may grow to
+// Half of a scratch slot takes what other nodes send. Scratch slots in host memory cost memory only where teams use
+// them.
+constexpr size_t kHostScratchSlotBytes = size_t{8} << 20;
+constexpr size_t kHostScratchSlots = 4;
+constexpr size_t kMostDeviceScratchSlotBytes = size_t{8} << 20;
+constexpr size_t kDeviceScratchSlots = 16;  // a team takes one for its host calls, and one for its streams
+// All scratch slots together take at most this part of what the heap may grow to.
+constexpr size_t kDeviceScratchSlotsShare = 16;
 
 uint32_t log2_ring_slots(uint64_t slots) {
   if (slots < 64 || slots > 65536 || !is_power_of_two(slots))
@@ -189,10 +191,12 @@ bool World::may_need_network() const {
 void World::make_heap() {
   heap_size_ = choose_heap_size(env_, identities_, may_need_network());
   const size_t heap_bytes = std::max<size_t>(heap_size_.nbytes, OffsetAllocator::kGranule);
-  // Lots lie behind the teams, in all jobs that may need a network: whether this one does is known only later.
+  // Scratch slots follow behind the teams, in all jobs that may need a network: whether this one does is known only
+  // later.
   const size_t teams_bytes = Teams::nbytes(bootstrap_.npes(), static_cast<int>(env_.teams_max), stream_areas());
-  lots_offset_ = align_up(kControlBytes + teams_bytes, size_t{4096});
-  const size_t header_bytes = lots_offset_ + (may_need_network() ? kHostLots * kHostLotBytes : 0);
+  scratch_slots_offset_ = align_up(kControlBytes + teams_bytes, size_t{4096});
+  const size_t header_bytes =
+      scratch_slots_offset_ + (may_need_network() ? kHostScratchSlots * kHostScratchSlotBytes : 0);
   HostMemory memory(header_bytes + heap_bytes, env_.huge_pages);
   NodeReach reach =
       find_node_reach(bootstrap_, identities_, static_cast<int>(env_.node_size), load_store_.get(), memory.fd());
@@ -299,14 +303,15 @@ void World::unregister_symmetric(const void* symmetric, size_t nbytes) {
 }
 
 HeaderLayout World::header_layout() const {
-  const size_t lot_nbytes =
-      align_up(std::min(kMostDeviceLotBytes, device_heap_limit() / kDeviceLotsShare / kDeviceLots), size_t{4096});
+  const size_t scratch_slot_nbytes = align_up(
+      std::min(kMostDeviceScratchSlotBytes, device_heap_limit() / kDeviceScratchSlotsShare / kDeviceScratchSlots),
+      size_t{4096});
   return {env_.device_rings,
           log2_ring_slots(env_.device_ring_slots),
           bootstrap_.npes(),
           static_cast<int>(env_.teams_max),
-          layout_.leaders.size() > 1 ? kDeviceLots : 0,
-          lot_nbytes};
+          layout_.leaders.size() > 1 ? kDeviceScratchSlots : 0,
+          scratch_slot_nbytes};
 }
 
 std::string World::why_no_streams() const {
@@ -400,10 +405,10 @@ void World::fill_state() {
   state_.mixed_reach = network_ && data.nbytes > 0 && (data.first_slot != heap.first_slot || data.slots != heap.slots);
   state_.choice = &choice_;
   if (network_ && may_need_network()) {
-    host_lots_ = std::make_unique<Lots>(heap_->base() + lots_offset_, kHostLotBytes, kHostLots, [this](std::byte* lot) {
-      heap_->populate_header(heap_->offset_of(lot), kHostLotBytes);
-    });
-    state_.lots[0] = host_lots_.get();
+    host_scratch_slots_ = std::make_unique<ScratchSlots>(
+        heap_->base() + scratch_slots_offset_, kHostScratchSlotBytes, kHostScratchSlots,
+        [this](std::byte* slot) { heap_->populate_header(heap_->offset_of(slot), kHostScratchSlotBytes); });
+    state_.scratch_slots[0] = host_scratch_slots_.get();
   }
   state_.collective_chunk = env_.collective_chunk;
   if (network_) state_.default_context.net = network_->make_context();

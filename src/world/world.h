@@ -143,8 +143,8 @@ class World {
   PeState state_;
   UserBuffers user_buffers_{state_};
   std::unique_ptr<ContextTable> contexts_;
-  size_t lots_offset_ = 0;           ///< of the host heap's lots from its base
-  std::unique_ptr<Lots> host_lots_;  ///< null without a network
+  size_t scratch_slots_offset_ = 0;                   ///< of the host heap's scratch slots from its base
+  std::unique_ptr<ScratchSlots> host_scratch_slots_;  ///< null without a network
   std::unique_ptr<Teams> teams_;
   std::unique_ptr<ActiveSets> active_sets_;
   std::unique_ptr<SymmetricMemory> memory_;

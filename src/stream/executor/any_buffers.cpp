@@ -9,7 +9,7 @@
 #include "src/collective/agree.h"
 #include "src/collective/collectives.h"
 #include "src/collective/flags.h"
-#include "src/collective/team_lot.h"
+#include "src/collective/team_scratch_slot.h"
 #include "src/rma/copy_batch.h"
 #include "src/stream/executor/host_collective.h"
 #include "src/stream/executor/symmetry_vote.h"
@@ -71,7 +71,7 @@ bool are_symmetric(const Coll& coll, const std::optional<Coll>& plain) noexcept 
   return vote.take(coll.team, coll.function);
 }
 
-/// A collective slice by slice, with the team's lot for what other members touch.
+/// A collective slice by slice, with the team's scratch slot for what other members touch.
 class Slices {
  public:
   Slices(const Coll& coll, std::span<std::byte> room) noexcept
@@ -176,11 +176,11 @@ void run_with_any_buffers(const Coll& coll) noexcept {
     }
     return run_host_collective(direct);
   }
-  const std::span<std::byte> lot = lot_of(coll.team, coll.function, Memory::device);
-  const std::span<std::byte> room = lot.subspan(lot.size() / 2);
+  const std::span<std::byte> slot = scratch_slot_of(coll.team, coll.function, Memory::device);
+  const std::span<std::byte> room = slot.subspan(slot.size() / 2);
   if (room.size() / 64 < static_cast<size_t>(coll.team.size()))
     die("%s: the buffers do not lie at one symmetric address, and the library has no room through which they could go: "
-        "more teams than it has lots for use such buffers; allocate them with shmem_malloc",
+        "more teams than it has scratch slots for use such buffers; allocate them with shmem_malloc",
         coll.function);
   Slices(coll, room).run();
 }

@@ -131,7 +131,7 @@ std::string Executors::explain(const Coll& coll) {
       "buffers at "
       "one address of the heap go directly, others through %zu bytes of the library",
       collective.c_str(), coll.nbytes, team.size(), team.nodes.leaders.size(),
-      team.state.lots[1] ? team.state.lots[1]->nbytes() / 2 : 0);
+      team.state.scratch_slots[1] ? team.state.scratch_slots[1]->nbytes() / 2 : 0);
 }
 
 std::optional<Executors::TeamWork> Executors::take_work(const Team& team) {

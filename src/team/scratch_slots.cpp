@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/team/lots.h"
+#include "src/team/scratch_slots.h"
 
 #include <exception>
 
@@ -7,30 +7,30 @@
 
 namespace railshmem {
 
-uint64_t Lots::free() const noexcept {
+uint64_t ScratchSlots::free() const noexcept {
   const std::lock_guard lock(mutex_);
   uint64_t bits = 0;
   for (size_t i = 0; i < taken_.size(); ++i) bits |= uint64_t{taken_[i] ? 0u : 1u} << i;
   return bits;
 }
 
-std::byte* Lots::take(size_t number) noexcept {
+std::byte* ScratchSlots::take(size_t number) noexcept {
   const std::lock_guard lock(mutex_);
   if (taken_[number]) return nullptr;
-  std::byte* const lot = first_ + number * nbytes_;
+  std::byte* const slot = first_ + number * nbytes_;
   try {
-    if (back_) back_(lot);
+    if (back_) back_(slot);
   } catch (const std::exception& error) {
     log_info("no memory for collectives between nodes: %s", error.what());
     return nullptr;
   }
   taken_[number] = true;
-  return lot;
+  return slot;
 }
 
-void Lots::give_back(const std::byte* lot) noexcept {
+void ScratchSlots::give_back(const std::byte* slot) noexcept {
   const std::lock_guard lock(mutex_);
-  taken_[static_cast<size_t>(lot - first_) / nbytes_] = false;
+  taken_[static_cast<size_t>(slot - first_) / nbytes_] = false;
 }
 
 }  // namespace railshmem

@@ -12,26 +12,27 @@
 
 namespace railshmem {
 
-/// Lots of one segment, all of one size, at equal offsets on all PEs. A team takes a lot when the team first needs one,
-/// one that is free on all members, and keeps it. Any number of threads.
-class Lots {
+/// Scratch slots of one segment, all of one size, at equal offsets on all PEs. A team takes a scratch slot when the
+/// team first needs one, one that is free on all members, and keeps it. Any number of threads.
+class ScratchSlots {
  public:
   static constexpr size_t kMost = 64;
 
-  /// Makes sure that a lot is backed by memory. Throws Error.
-  using Back = std::function<void(std::byte* lot)>;
+  /// Makes sure that a scratch slot is backed by memory. Throws Error.
+  using Back = std::function<void(std::byte* slot)>;
 
-  /// `count` lots, kMost at most, of nbytes from `first` on, which is in the segment's header. `back` may be empty.
-  Lots(std::byte* first, size_t nbytes, size_t count, Back back = {})
+  /// `count` scratch slots, kMost at most, of nbytes from `first` on, which is in the segment's header. `back` may be
+  /// empty.
+  ScratchSlots(std::byte* first, size_t nbytes, size_t count, Back back = {})
       : first_(first), nbytes_(nbytes), back_(std::move(back)), taken_(count) {}
 
   size_t count() const noexcept { return taken_.size(); }
-  /// The free lots as bits, lot 0 the lowest.
+  /// The free scratch slots as bits, slot 0 the lowest.
   uint64_t free() const noexcept;
-  /// Null where the lot is taken, or where there is no memory for it.
+  /// Null where the scratch slot is taken, or where there is no memory for it.
   std::byte* take(size_t number) noexcept;
-  void give_back(const std::byte* lot) noexcept;
-  /// Bytes of a lot; equal on all PEs.
+  void give_back(const std::byte* slot) noexcept;
+  /// Bytes of a scratch slot; equal on all PEs.
   size_t nbytes() const noexcept { return nbytes_; }
 
  private:
@@ -42,8 +43,8 @@ class Lots {
   std::vector<bool> taken_;
 };
 
-/// The lot of one team.
-struct TeamLot {
+/// The scratch slot of one team.
+struct TeamScratchSlot {
   bool asked = false;         ///< the members have voted
   std::byte* mine = nullptr;  ///< null where they found none
 };
