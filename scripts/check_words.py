@@ -22,6 +22,8 @@ WORDS = {
     "errands": "task queue",
     "parked": "deferred",
     "witness": "death detector",
+    "lot": "scratch slot",
+    "lots": "scratch slots",
     "card": "descriptor",
     "cards": "descriptors",
     "sick": "suspect",

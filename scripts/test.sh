@@ -155,7 +155,7 @@ if [ -n "$install" ]; then
 fi
 scripts/check_cmake.sh || exit 1
 
-# The sanitized builds, beside the tests of the release build, with CPU time that nobody else wants: tests wait a lot.
+# The sanitized builds, beside the tests of the release build, with CPU time that nobody else wants: tests mostly wait.
 build_beside() {
   local preset
   chrt --idle --pid 0 "$BASHPID" 2>/dev/null || renice -n 19 -p "$BASHPID" >/dev/null

@@ -40,7 +40,7 @@ int pshmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t* ctx) {
 
 void pshmem_ctx_destroy(shmem_ctx_t ctx) {
   if (ctx == SHMEM_CTX_INVALID) return;
-  RAILSHMEM_ENTER_CTX_ALL("shmem_ctx_destroy");
+  RAILSHMEM_ENTER_CTX("shmem_ctx_destroy");
   if (&context == &state.default_context) {
     log_warn("shmem_ctx_destroy: the default context stays as it is");
     return;
@@ -53,7 +53,7 @@ int pshmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t* team) {
   if (!team) die("shmem_ctx_get_team: team is NULL; pass the address of a variable");
   *team = SHMEM_TEAM_INVALID;
   if (ctx == SHMEM_CTX_INVALID) return 1;
-  RAILSHMEM_ENTER_CTX_ALL("shmem_ctx_get_team");
+  RAILSHMEM_ENTER_CTX("shmem_ctx_get_team");
   *team = context.team;
   return 0;
 }
@@ -61,7 +61,7 @@ int pshmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t* team) {
 void pshmem_ctx_session_start(shmem_ctx_t ctx, long options, const shmem_ctx_session_config_t* config,
                               long config_mask) {
   if (ctx == SHMEM_CTX_INVALID) return;
-  RAILSHMEM_ENTER_CTX_ALL("shmem_ctx_session_start");
+  RAILSHMEM_ENTER_CTX("shmem_ctx_session_start");
   const bool has_total = (config_mask & SHMEM_CTX_SESSION_TOTAL_OPS) != 0;
   if (has_total && !config)
     die("shmem_ctx_session_start: the configuration is NULL but the mask is 0x%lx; pass a configuration, or 0",
@@ -72,7 +72,7 @@ void pshmem_ctx_session_start(shmem_ctx_t ctx, long options, const shmem_ctx_ses
 
 void pshmem_ctx_session_stop(shmem_ctx_t ctx) {
   if (ctx == SHMEM_CTX_INVALID) return;
-  RAILSHMEM_ENTER_CTX_ALL("shmem_ctx_session_stop");
+  RAILSHMEM_ENTER_CTX("shmem_ctx_session_stop");
   stop_session(state, context);
 }
 }

@@ -48,21 +48,21 @@ void pshmem_pe_quiet(const int* target_pes, size_t npes) {
 // An invalid context has no operations: nothing to order or complete.
 void pshmem_ctx_fence(shmem_ctx_t ctx) {
   if (ctx == SHMEM_CTX_INVALID) return;
-  RAILSHMEM_ENTER_CTX_ALL("shmem_ctx_fence");
+  RAILSHMEM_ENTER_CTX("shmem_ctx_fence");
   RAILSHMEM_PROBE(fence, "shmem_ctx_fence");
   fence(state, context);
 }
 
 void pshmem_ctx_quiet(shmem_ctx_t ctx) {
   if (ctx == SHMEM_CTX_INVALID) return;
-  RAILSHMEM_ENTER_CTX_ALL("shmem_ctx_quiet");
+  RAILSHMEM_ENTER_CTX("shmem_ctx_quiet");
   RAILSHMEM_PROBE(quiet, "shmem_ctx_quiet");
   quiet(state, context);
 }
 
 void pshmem_ctx_pe_quiet(shmem_ctx_t ctx, const int* target_pes, size_t npes) {
   if (ctx == SHMEM_CTX_INVALID) return;
-  RAILSHMEM_ENTER_CTX_ALL("shmem_ctx_pe_quiet");
+  RAILSHMEM_ENTER_CTX("shmem_ctx_pe_quiet");
   RAILSHMEM_PROBE(quiet, "shmem_ctx_pe_quiet");
   quiet_towards(state, context, "shmem_ctx_pe_quiet", target_pes, npes);
 }

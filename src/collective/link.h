@@ -49,12 +49,6 @@ inline void push_copied(Team& team, const char* function, int to, void* dest, co
                     {reinterpret_cast<uint64_t*>(team.mine(at)), number, SignalOp::set}, team.pes.pe(to));
 }
 
-/// A part of what a later push() completes: the flag of that push comes after fence(), not before.
-inline void push_part(Team& team, const char* function, int to, void* dest, const void* source,
-                      size_t nbytes) noexcept {
-  put_nbi(team.state, team.context, function, dest, source, nbytes, team.pes.pe(to));
-}
-
 /// Returns when the sources of all pushes may be reused and their data is at its targets.
 inline void settle(Team& team) noexcept {
   quiet(team.state, team.context);

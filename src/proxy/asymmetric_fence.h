@@ -24,8 +24,6 @@ class AsymmetricFence {
   }
   void heavy() noexcept;
 
-  bool asymmetric() const noexcept { return asymmetric_; }
-
  private:
   /// Both sides change one word: the second sees everything the first stored before. Unlike a thread fence this is
   /// understood by ThreadSanitizer.

@@ -32,14 +32,10 @@ inline int world_pe(const Context& context, const char* function, int pe) noexce
 
 }  // namespace railshmem
 
-/// Opens a function body: `state` and `context` of a call on the default context; on `ctx`; on `ctx` with a parameter
-/// `pe`, which becomes the world's number.
+/// Opens a function body: `state` and `context` of a call on the default context, or on `ctx`.
 #define RAILSHMEM_ENTER(FUNCTION)                                \
   ::railshmem::PeState& state = ::railshmem::pe_state(FUNCTION); \
   ::railshmem::Context& context = state.default_context
-#define RAILSHMEM_ENTER_CTX_ALL(FUNCTION)                        \
+#define RAILSHMEM_ENTER_CTX(FUNCTION)                            \
   ::railshmem::PeState& state = ::railshmem::pe_state(FUNCTION); \
   ::railshmem::Context& context = ::railshmem::context_of(state, FUNCTION, ctx)
-#define RAILSHMEM_ENTER_CTX(FUNCTION) \
-  RAILSHMEM_ENTER_CTX_ALL(FUNCTION);  \
-  pe = ::railshmem::world_pe(context, FUNCTION, pe)

@@ -66,16 +66,6 @@ inline bool checking(const PeState& state) noexcept {
 
 }  // namespace railshmem
 
-/// RAILSHMEM_OBSERVED(put, put_nbi, name, (nbytes, pe, symmetric, local), dest, source, nbytes, pe) returns
-/// put_nbi(state, context, name, dest, source, nbytes, pe) as one call of the program. For functions of nanoseconds:
-/// unlike a Probe it adds nothing to their plain path after the operation.
-#define RAILSHMEM_OBSERVED(KIND, OPERATION, NAME, DETAILS, ...)                                                    \
-  if (state.observer) [[unlikely]]                                                                                 \
-    return ::railshmem::observed<decltype(OPERATION(state, context, NAME, __VA_ARGS__))>(                          \
-        OPERATION, state, context, {::railshmem::observe::Kind::KIND, NAME, RAILSHMEM_LIST DETAILS}, __VA_ARGS__); \
-  return OPERATION(state, context, NAME, __VA_ARGS__)
-#define RAILSHMEM_LIST(...) __VA_ARGS__
-
 /// Records the rest of the block as one call of the program: RAILSHMEM_PROBE(put, name, nbytes, pe, symmetric, local).
 #define RAILSHMEM_PROBE(KIND, ...) \
   const ::railshmem::Probe probe(state, &context, {::railshmem::observe::Kind::KIND, __VA_ARGS__})

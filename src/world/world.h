@@ -97,7 +97,6 @@ class World {
   std::string describe_unused() const;
   StreamAreas stream_areas() const noexcept { return heap_choice_.device ? StreamAreas::made : StreamAreas::none; }
   void make_heap();
-  void reach_node_peers();
   void make_device_memory();
   void place_proxy(const std::string& gpu);
   size_t device_heap_limit() const noexcept;  ///< bytes that one PE's heap may grow to

@@ -120,7 +120,6 @@ class PathWatch {
       if (suspect.rail == r && suspect.pe == pe) return suspect.dead;
     return false;
   }
-  bool has_link(size_t r) const noexcept { return ((without_link_ >> r) & 1) == 0; }
 
   /// Sends a message that is only a header. The message may be lost on its way; false: it did not even leave.
   bool send_header(size_t r, int pe, const MessageHeader& header) noexcept {
