@@ -23,7 +23,7 @@
 #include "src/proxy/failover/peer_news.h"
 #include "src/proxy/failover/rail_reopener.h"
 #include "src/proxy/failover/replay.h"
-#include "src/proxy/post/desk.h"
+#include "src/proxy/post/operation_table.h"
 #include "src/proxy/post/requests.h"
 
 namespace railshmem {
@@ -31,14 +31,14 @@ namespace railshmem {
 template <Rail R>
 class Failover {
  public:
-  Failover(Desk<R>& desk, Requests<R>& requests, RailKeeper* keeper, PeerNews* news)
-      : desk_(desk),
+  Failover(OperationTable<R>& table, Requests<R>& requests, RailKeeper* keeper, PeerNews* news)
+      : table_(table),
         requests_(requests),
         keeper_(keeper),
         news_(news),
-        replay_(desk, requests),
-        watch_(desk, descriptors_, keeper),
-        reopener_(desk, descriptors_, keeper) {}
+        replay_(table, requests),
+        watch_(table, descriptors_, keeper),
+        reopener_(table, descriptors_, keeper) {}
 
   /// Whether a recovery, a watched path or a reopening goes on only if somebody polls.
   bool active() const noexcept { return !recoveries_.empty() || watch_.active() || reopener_.active(); }
@@ -46,7 +46,7 @@ class Failover {
   /// At every poll of a port with several rails. `finish_part(cell)` and `answered(cell)` as in Initiator.
   template <class FinishPart, class Answered>
   void step(FinishPart&& finish_part, Answered&& answered) noexcept {
-    if (desk_.rails.has_lost()) [[unlikely]]
+    if (table_.rails().has_lost()) [[unlikely]]
       lose_failed(now_ns());
     if (++polls_ % kPollsPerClock != 0) return;
     const uint64_t now = now_ns();
@@ -58,7 +58,7 @@ class Failover {
           now, [&](size_t r, int pe) { down(r, pe, now, Death::closing); }, [this](OpCell& cell) { strand(cell); });
     for (size_t i = 0; i < recoveries_.size();)
       if (advance(recoveries_[i], now, finish_part, answered)) {
-        desk_.rails.paths.set_recovers(recoveries_[i].pe, false);
+        table_.rails().paths.set_recovers(recoveries_[i].pe, false);
         log_debug("PE %d has everything of rails 0x%x", recoveries_[i].pe, recoveries_[i].rails);
         recoveries_.erase(recoveries_.begin() + static_cast<std::ptrdiff_t>(i));
       } else {
@@ -69,20 +69,20 @@ class Failover {
   /// The peer has died: nothing is brought over other rails, and all of them swallow what is posted to it.
   void part_with(int pe) noexcept {
     std::erase_if(recoveries_, [pe](const Recovery& recovery) { return recovery.pe == pe; });
-    desk_.rails.paths.set_recovers(pe, false);
-    for (size_t r = 0; r < desk_.rails.size(); ++r) desk_.rails.paths.set_up(r, pe, true);
+    table_.rails().paths.set_recovers(pe, false);
+    for (size_t r = 0; r < table_.rails().size(); ++r) table_.rails().paths.set_up(r, pe, true);
   }
 
   /// Keeps the operation of this cell for the replay: the provider gave it up, or its rail was closed.
   void strand(OpCell& cell) noexcept {
-    desk_.rails.came(cell.rail);
+    table_.rails().came(cell.rail);
     switch (cell.what.kind) {
       case OpKind::answer:
-        desk_.cells.give(cell);  // a peer that misses the answer will ask
+        table_.cells().give(cell);  // a peer that misses the answer will ask
         return;
       case OpKind::flush:
-        desk_.lost_flushes |= RailMask{1} << cell.rail;
-        desk_.cells.give(cell);
+        table_.note_lost_flush(cell.rail);
+        table_.cells().give(cell);
         return;
       case OpKind::put:
       case OpKind::get:
@@ -93,15 +93,16 @@ class Failover {
         [[fallthrough]];
       default:  // the carrier of a request, sent again with it
         cell.state.on<Event::lose_carrier>();
-        if (--cell.parts_left == 0 && !cell.state.awaits_answer()) desk_.end(cell);  // its request was answered already
+        if (--cell.parts_left == 0 && !cell.state.awaits_answer())
+          table_.end(cell);  // its request was answered already
         return;
     }
     cell.state.on<Event::lose_data>();
-    if (cell.parent != kNoCell) desk_.rails.long_lost(cell.rail, cell.what.nbytes);
+    if (cell.parent != kNoCell) table_.rails().long_lost(cell.rail, cell.what.nbytes);
   }
 
   /// Whether peers' news wait for this port. Any thread may ask.
-  bool has_news() const noexcept { return news_ != nullptr && news_->wait_for(desk_.headers.port); }
+  bool has_news() const noexcept { return news_ != nullptr && news_->wait_for(table_.headers.port); }
   /// Acts on peers' news; before anything is posted.
   void receive_news() noexcept {
     if (has_news()) [[unlikely]]
@@ -117,7 +118,7 @@ class Failover {
 
   /// How long a silent rail may stay silent before it is closed; see is_spared().
   uint64_t patience_ns(size_t r) const noexcept {
-    return desk_.tuning.rail_timeout_ns * (is_only_way(r) ? kSparedTimeouts : 1);
+    return table_.tuning.rail_timeout_ns * (is_only_way(r) ? kSparedTimeouts : 1);
   }
   /// Closes rail `r`: nothing comes over it until it was opened anew.
   void close(size_t r) noexcept { reopener_.close(r, now_ns()); }
@@ -155,8 +156,8 @@ class Failover {
   };
 
   [[gnu::cold, gnu::noinline]] void act_on_news() noexcept {
-    for (const News& news : news_->take(desk_.headers.port)) {
-      if (desk_.abandoned) continue;
+    for (const News& news : news_->take(table_.headers.port)) {
+      if (table_.abandoned()) continue;
       switch (news.what) {
         case News::What::doubt:
           watch_.doubt(news.pe, news.rail, now_ns());
@@ -174,24 +175,24 @@ class Failover {
   /// At `pe` the partners of these rails have no link: nothing comes over these paths any more.
   void unlinked(int pe, RailMask rails) noexcept {
     const uint64_t now = now_ns();
-    for (RailMask rest = rails & desk_.rails.paths.all(); rest != 0; rest &= rest - 1) {
+    for (RailMask rest = rails & table_.rails().paths.all(); rest != 0; rest &= rest - 1) {
       const auto r = static_cast<size_t>(std::countr_zero(rest));
-      if ((desk_.rails.usable(pe) & ~(RailMask{1} << r)) != 0 && !watch_.is_dead(r, pe))
+      if ((table_.rails().usable(pe) & ~(RailMask{1} << r)) != 0 && !watch_.is_dead(r, pe))
         down(r, pe, now, Death::no_link_at_peer);
     }
   }
 
   void learn(const News& news) noexcept {
     try {
-      readdressed(news.pe, keeper_->learn(desk_.headers.port, news.pe, news.descriptor));
+      readdressed(news.pe, keeper_->learn(table_.headers.port, news.pe, news.descriptor));
     } catch (const std::exception& error) {
       log_warn("PE %d opened a rail anew, but this PE cannot use it: %s", news.pe, error.what());
     }
   }
   /// Messages under way to the old partners of the rail that the peer opened anew are lost, though the paths live.
   void readdressed(int pe, RailMask rails) noexcept {
-    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
-      const OpCell& cell = desk_.cells[i];
+    for (uint32_t i = 0; i < table_.cells().size(); ++i) {
+      const OpCell& cell = table_.cells()[i];
       if (cell.what.kind == OpKind::none || cell.what.kind == OpKind::answer || cell.what.pe != pe) continue;
       if (((rails >> cell.rail) & 1) == 0 || is_covered(cell.rail, pe)) continue;
       if (cell.state.in_flight() || cell.state.is_sent()) down(cell.rail, pe, now_ns(), Death::closing);
@@ -203,7 +204,7 @@ class Failover {
       if (recovery.pe == pe) return &recovery;
     return nullptr;
   }
-  bool signal_is_copied() const noexcept { return desk_.rails.traits().inject >= sizeof(SignalMessage); }
+  bool signal_is_copied() const noexcept { return table_.rails().traits().inject >= sizeof(SignalMessage); }
 
   /// Whether lost paths to `pe` must not be taken back yet: their unfinished operations are still to be found by their
   /// rail, so no new ones may join them.
@@ -213,8 +214,8 @@ class Failover {
   }
 
   void lose_failed(uint64_t now) noexcept {
-    for (const auto& lost : desk_.rails.take_lost()) {
-      if (desk_.gone.has(lost.pe)) continue;
+    for (const auto& lost : table_.rails().take_lost()) {
+      if (table_.gone().has(lost.pe)) continue;
       if (is_covered(lost.rail, lost.pe))
         watch_.lost(lost.rail, lost.pe, now, Death::failure);  // the suspect may have been used again meanwhile
       else
@@ -232,11 +233,11 @@ class Failover {
   /// live.
   void inquire_alive(int pe, uint64_t now) noexcept {
     if (find(pe) != nullptr) return;
-    Recovery recovery{pe, ++inquiries_, desk_.rails.paths.all(), Stage::inquiring, now};
+    Recovery recovery{pe, ++inquiries_, table_.rails().paths.all(), Stage::inquiring, now};
     recovery.ask_at = now;
     lose_requests(recovery);
     recoveries_.push_back(recovery);
-    desk_.rails.paths.set_recovers(pe, true);
+    table_.rails().paths.set_recovers(pe, true);
     log_debug("PE %d has not answered for long", pe);
   }
 
@@ -246,8 +247,8 @@ class Failover {
     if (death == Death::silence) why = "is silent";
     if (death == Death::no_link) why = "has no link";
     if (death == Death::no_link_at_peer) why = "has no link at that end";
-    const char* const name = desk_.rails[r].name().c_str();
-    if (keeper_ == nullptr || keeper_->outage(desk_.headers.port, r))
+    const char* const name = table_.rails()[r].name().c_str();
+    if (keeper_ == nullptr || keeper_->outage(table_.headers.port, r))
       log_warn("rail %s to PE %d %s; its operations go over the other rails", name, pe, why);
     else
       log_info("rail %s to PE %d %s, too", name, pe, why);
@@ -255,8 +256,8 @@ class Failover {
 
   /// Whether an operation is under way on the path, or a request is unanswered whose answer may come over the path.
   bool owes(size_t r, int pe) const noexcept {
-    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
-      const OpCell& cell = desk_.cells[i];
+    for (uint32_t i = 0; i < table_.cells().size(); ++i) {
+      const OpCell& cell = table_.cells()[i];
       if (cell.what.kind == OpKind::none || cell.what.kind == OpKind::answer || cell.what.pe != pe) continue;
       if (cell.state.awaits_answer() || (cell.rail == r && cell.state.has_data_to_come())) return true;
     }
@@ -264,12 +265,12 @@ class Failover {
   }
 
   void down(size_t r, int pe, uint64_t now, Death why) noexcept {
-    PathTable& paths = desk_.rails.paths;
+    PathTable& paths = table_.rails().paths;
     const bool unlinked = why == Death::no_link || why == Death::no_link_at_peer;
     paths.set_up(r, pe, false);
     if (why != Death::closing) {
       notify_death(r, pe, why);
-      desk_.rails.count_failover(r, unlinked);
+      table_.rails().count_failover(r, unlinked);
     }
     watch_.lost(r, pe, now, why);
     const bool may_be_idle = unlinked || why == Death::silence;      // idle paths are asked, too: see PathWatch
@@ -294,7 +295,7 @@ class Failover {
         release(recovery, now);
         return false;
       case Stage::quarantine:
-        if (now - recovery.since < desk_.tuning.quarantine_ns) return false;
+        if (now - recovery.since < table_.tuning.quarantine_ns) return false;
         lose_requests(recovery);
         recovery.stage = Stage::inquiring;
         recovery.ask_at = now;
@@ -312,24 +313,24 @@ class Failover {
   /// Ends the job when no path has reached the PE for SHMEM_TIMEOUT, or when its death is known. Until then rails that
   /// were closed for this PE or another one may be reopened and reach it.
   void look_for_paths(Recovery& recovery, uint64_t now) noexcept {
-    if (desk_.rails.usable(recovery.pe) != 0) {
+    if (table_.rails().usable(recovery.pe) != 0) {
       recovery.unreached_since = 0;
       return;
     }
     if (recovery.unreached_since == 0) {
       recovery.unreached_since = now;
-      recovery.death_check_at = now + desk_.tuning.rail_timeout_ns;
+      recovery.death_check_at = now + table_.tuning.rail_timeout_ns;
     }
     if (now < recovery.death_check_at) return;
-    recovery.death_check_at = now + 4 * desk_.tuning.rail_timeout_ns;  // asking may take half a second
-    if (now - recovery.unreached_since >= desk_.tuning.unreachable_ns || death_ends_job())
+    recovery.death_check_at = now + 4 * table_.tuning.rail_timeout_ns;  // asking may take half a second
+    if (now - recovery.unreached_since >= table_.tuning.unreachable_ns || death_ends_job())
       die_unreachable(static_cast<size_t>(std::countr_zero(recovery.rails)), recovery.pe);
   }
 
   void release(Recovery& recovery, uint64_t now) noexcept {
     RailMask held = 0;
-    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
-      const OpCell& cell = desk_.cells[i];
+    for (uint32_t i = 0; i < table_.cells().size(); ++i) {
+      const OpCell& cell = table_.cells()[i];
       // The loss of an answer does no harm, and an answer may be what tells the peer of the rail opened for it.
       if (cell.what.kind == OpKind::answer) continue;
       if (on(cell, recovery) && cell.state.in_flight()) held |= RailMask{1} << cell.rail;
@@ -338,7 +339,7 @@ class Failover {
       recovery.stage = Stage::quarantine;
       recovery.since = now;
     } else if (recovery.stage == Stage::releasing) {
-      const bool over = now - recovery.since >= desk_.tuning.rail_timeout_ns / 4;
+      const bool over = now - recovery.since >= table_.tuning.rail_timeout_ns / 4;
       if (over) recovery.stage = Stage::closing;
       for (RailMask rest = over ? held : held & recovery.hopeless; rest != 0; rest &= rest - 1) {
         const auto r = static_cast<size_t>(std::countr_zero(rest));
@@ -354,12 +355,12 @@ class Failover {
   /// path at this moment too; then neither PE could tell the other its new address. Meanwhile the provider may still
   /// give back the operations that it holds.
   bool is_spared(size_t r, const Recovery& recovery, uint64_t now) noexcept {
-    return now - recovery.since < kSparedTimeouts * desk_.tuning.rail_timeout_ns && is_only_way(r);
+    return now - recovery.since < kSparedTimeouts * table_.tuning.rail_timeout_ns && is_only_way(r);
   }
   /// Whether rail `r` is the only usable path to some PE.
   bool is_only_way(size_t r) const noexcept {
-    for (int pe = 0; pe < desk_.rails.paths.npes(); ++pe)
-      if (desk_.rails.usable(pe) == RailMask{1} << r) return true;
+    for (int pe = 0; pe < table_.rails().paths.npes(); ++pe)
+      if (table_.rails().usable(pe) == RailMask{1} << r) return true;
     return false;
   }
 
@@ -369,38 +370,38 @@ class Failover {
 
   /// Marks the requests that went over lost rails: their answers are not expected any more.
   void lose_requests(const Recovery& recovery) noexcept {
-    requests_.outbox().for_each(desk_.cells, recovery.pe, [&](OpCell& cell) {
+    requests_.outbox().for_each(table_.cells(), recovery.pe, [&](OpCell& cell) {
       if (!cell.state.is_sent() || !on(cell, recovery)) return;
       cell.state.on<Event::lose_request>();
-      desk_.rails.came(cell.rail);
+      table_.rails().came(cell.rail);
     });
   }
 
   void inquire(Recovery& recovery, uint64_t now) noexcept {
-    const RailMask usable = desk_.rails.usable(recovery.pe);
+    const RailMask usable = table_.rails().usable(recovery.pe);
     // detected_death() may take half a second.
     if (recovery.asked % kAsksPerDeathCheck == kAsksPerDeathCheck - 1 && death_ends_job())
       die_unreachable(static_cast<size_t>(std::countr_zero(recovery.rails)), recovery.pe);
-    recovery.ask_at = now + desk_.tuning.rail_timeout_ns / 4;
+    recovery.ask_at = now + table_.tuning.rail_timeout_ns / 4;
     if (usable == 0) return;  // a rail is being opened anew
-    MessageHeader header = desk_.headers.bare(MessageKind::inquiry);
+    MessageHeader header = table_.headers.bare(MessageKind::inquiry);
     header.cell = recovery.number;
     log_debug("PE %d is asked what it has executed", recovery.pe);
-    watch_.send_header(desk_.rails.after(recovery.asked++ % desk_.rails.size(), usable), recovery.pe, header);
+    watch_.send_header(table_.rails().after(recovery.asked++ % table_.rails().size(), usable), recovery.pe, header);
   }
 
   /// Whether a peer is known to have died, in a job whose PEs do not go on without it.
-  bool death_ends_job() const noexcept { return desk_.lost == nullptr && !detected_death(kBesideWork).empty(); }
+  bool death_ends_job() const noexcept { return table_.lost == nullptr && !detected_death(kBesideWork).empty(); }
 
   [[noreturn, gnu::cold]] void die_unreachable(size_t r, int pe) noexcept {
     const std::string death = detected_death();
-    die("PE %d is not reached over any of %zu rails any more, last over %s: %s; %s", pe, desk_.rails.size(),
-        desk_.rails[r].name().c_str(), death.empty() ? "all failed" : death.c_str(),
+    die("PE %d is not reached over any of %zu rails any more, last over %s: %s; %s", pe, table_.rails().size(),
+        table_.rails()[r].name().c_str(), death.empty() ? "all failed" : death.c_str(),
         death.empty() ? "look for an earlier message of that PE, or check the network between the two hosts"
                       : "see that PE's own output");
   }
 
-  Desk<R>& desk_;
+  OperationTable<R>& table_;
   Requests<R>& requests_;
   RailKeeper* const keeper_;
   PeerNews* const news_;  ///< null: no peer has any

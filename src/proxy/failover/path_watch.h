@@ -12,8 +12,8 @@
 
 #include "src/base/log.h"
 #include "src/proxy/failover/rail_descriptors.h"
-#include "src/proxy/post/desk.h"
 #include "src/proxy/post/message.h"
+#include "src/proxy/post/operation_table.h"
 
 namespace railshmem {
 
@@ -29,11 +29,11 @@ enum class Death : uint8_t {
 template <Rail R>
 class PathWatch {
  public:
-  PathWatch(Desk<R>& desk, const RailDescriptors& descriptors, RailKeeper* keeper)
-      : desk_(desk),
+  PathWatch(OperationTable<R>& table, const RailDescriptors& descriptors, RailKeeper* keeper)
+      : table_(table),
         descriptors_(descriptors),
         keeper_(keeper),
-        period_ns_(desk.tuning.rail_timeout_ns / kLooksPerTimeout) {}
+        period_ns_(table.tuning.rail_timeout_ns / kLooksPerTimeout) {}
 
   bool active() const noexcept { return !suspects_.empty() || !recovering_.empty(); }
 
@@ -48,8 +48,8 @@ class PathWatch {
     }
     last_look_ns_ = now;
     ++look_;
-    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
-      OpCell& cell = desk_.cells[i];
+    for (uint32_t i = 0; i < table_.cells().size(); ++i) {
+      OpCell& cell = table_.cells()[i];
       if (cell.what.kind == OpKind::none) continue;
       const bool asks = cell.state.is_sent();
       if (!asks) cell.first_look = 0;
@@ -154,19 +154,19 @@ class PathWatch {
     uint64_t since_ns;
   };
 
-  PathTable& paths() noexcept { return desk_.rails.paths; }
+  PathTable& paths() noexcept { return table_.rails().paths; }
 
   bool send(size_t r, int pe, std::span<const std::byte> bytes) noexcept {
     const Operation what{OpKind::answer, pe, bytes.size()};
-    if (bytes.size() <= desk_.rails.traits().inject)
-      return desk_.send(r, {pe, Port::proxy}, bytes.data(), bytes.size(), nullptr, what) == Post::ok;
-    OpCell* const carrier = desk_.cells.take(what);
+    if (bytes.size() <= table_.rails().traits().inject)
+      return table_.send(r, {pe, Port::proxy}, bytes.data(), bytes.size(), nullptr, what) == Post::ok;
+    OpCell* const carrier = table_.cells().take(what);
     if (carrier == nullptr) return false;
     carrier->rail = static_cast<uint8_t>(r);
-    std::byte* const buffer = desk_.cells.buffer(*carrier);
+    std::byte* const buffer = table_.cells().buffer(*carrier);
     std::memcpy(buffer, bytes.data(), bytes.size());
-    if (desk_.send(r, {pe, Port::proxy}, buffer, bytes.size(), carrier, what) == Post::ok) return true;
-    desk_.cells.give(*carrier);
+    if (table_.send(r, {pe, Port::proxy}, buffer, bytes.size(), carrier, what) == Post::ok) return true;
+    table_.cells().give(*carrier);
     return false;
   }
 
@@ -205,12 +205,12 @@ class PathWatch {
     for (RailMask rest = without_link_ & paths().all(); rest != 0; rest &= rest - 1) {
       const auto r = static_cast<size_t>(std::countr_zero(rest));
       for (int pe = 0; pe < paths().npes(); ++pe)
-        if (pe != desk_.headers.pe && paths().is_up(r, pe) && paths().is_open(r) && has_other(r, pe))
+        if (pe != table_.headers.pe && paths().is_up(r, pe) && paths().is_open(r) && has_other(r, pe))
           dead(r, pe, Death::no_link);
     }
   }
   bool lacks_link(const SuspectPath& suspect) const noexcept {
-    return ((without_link_ >> suspect.rail) & 1) != 0 && suspect.pe != desk_.headers.pe;
+    return ((without_link_ >> suspect.rail) & 1) != 0 && suspect.pe != table_.headers.pe;
   }
   bool has_other(size_t r, int pe) noexcept { return (paths().usable(pe) & ~(RailMask{1} << r)) != 0; }
 
@@ -232,7 +232,8 @@ class PathWatch {
     paths().set_up(r, pe, false);
     SuspectPath& suspect = suspects_.emplace_back(SuspectPath{
         .rail = r, .pe = pe, .dead = false, .since_ns = now, .pinged_ns = now, .moves = paths().at(r, pe).moves});
-    for (size_t other = 0; other < desk_.rails.size(); ++other) suspect.moves_of[other] = paths().at(other, pe).moves;
+    for (size_t other = 0; other < table_.rails().size(); ++other)
+      suspect.moves_of[other] = paths().at(other, pe).moves;
     paths().at(r, pe).asked = look_;
     ping(r, pe);
     ask_others(r, pe, [](size_t) {});
@@ -258,7 +259,8 @@ class PathWatch {
   /// other path until it has had its own answers.
   template <class Asked>
   void ask_others(size_t r, int pe, Asked&& asked) noexcept {
-    const size_t carrier = desk_.rails.after(look_ % desk_.rails.size(), paths().usable(pe) & ~(RailMask{1} << r));
+    const size_t carrier =
+        table_.rails().after(look_ % table_.rails().size(), paths().usable(pe) & ~(RailMask{1} << r));
     for_each_other(r, pe, [&](size_t other) {
       ask(other, pe, other == carrier ? PingNews::doubts : PingNews::none);
       asked(other);
@@ -281,22 +283,22 @@ class PathWatch {
 
   /// Limits the silence of dead paths' connections. Called after the questions, which may have begun connections.
   void limit_silence(uint64_t now) noexcept {
-    for (size_t r = 0; r < desk_.rails.size(); ++r) {
+    for (size_t r = 0; r < table_.rails().size(); ++r) {
       std::vector<int> pes;
       std::vector<int> old;
       for (SuspectPath& suspect : suspects_)
         if (suspect.rail == r && suspect.dead && std::exchange(suspect.is_old, false)) old.push_back(suspect.pe);
-      if (!old.empty() && paths().is_open(r)) keeper_->cut(desk_.headers.port, r, old);
+      if (!old.empty() && paths().is_open(r)) keeper_->cut(table_.headers.port, r, old);
       for (SuspectPath& suspect : suspects_)
         if (suspect.rail == r && suspect.dead && (!suspect.limited || suspect.pinged_ns == now)) {
           pes.push_back(suspect.pe);
           suspect.limited = true;
         }
-      if (!pes.empty() && paths().is_open(r)) keeper_->limit_silence(desk_.headers.port, r, pes, limit_ms());
+      if (!pes.empty() && paths().is_open(r)) keeper_->limit_silence(table_.headers.port, r, pes, limit_ms());
     }
   }
   unsigned limit_ms() const noexcept {
-    return static_cast<unsigned>(kSilences * desk_.tuning.rail_timeout_ns / 1'000'000);
+    return static_cast<unsigned>(kSilences * table_.tuning.rail_timeout_ns / 1'000'000);
   }
 
   /// Lifts the limits of paths that live again, after a while. A path has a connection to each port of the peer, and
@@ -305,12 +307,12 @@ class PathWatch {
   void watch_recovering(uint64_t now) noexcept {
     for (size_t i = 0; i < recovering_.size();) {
       const RecoveringPath path = recovering_[i];
-      if (now - path.since_ns < (kSilences + 1) * desk_.tuning.rail_timeout_ns) {
+      if (now - path.since_ns < (kSilences + 1) * table_.tuning.rail_timeout_ns) {
         ++i;
         continue;
       }
       if (paths().is_open(path.rail)) {
-        keeper_->limit_silence(desk_.headers.port, path.rail, {&path.pe, 1}, 0);
+        keeper_->limit_silence(table_.headers.port, path.rail, {&path.pe, 1}, 0);
         // A connection attempt does not tell its peer, so the limits of this rail's other paths may be gone too.
         for (SuspectPath& other : suspects_) other.limited &= other.rail != path.rail;
       }
@@ -323,17 +325,17 @@ class PathWatch {
   void mend(const SuspectPath& suspect, uint64_t now) noexcept {
     paths().set_up(suspect.rail, suspect.pe, true);
     if (!suspect.dead) return;
-    log_info("rail %s reaches PE %d again", desk_.rails[suspect.rail].name().c_str(), suspect.pe);
+    log_info("rail %s reaches PE %d again", table_.rails()[suspect.rail].name().c_str(), suspect.pe);
     if (keeper_ == nullptr) return;
-    keeper_->limit_silence(desk_.headers.port, suspect.rail, {&suspect.pe, 1}, limit_ms());  // from now on
+    keeper_->limit_silence(table_.headers.port, suspect.rail, {&suspect.pe, 1}, limit_ms());  // from now on
     recovering_.push_back({suspect.rail, suspect.pe, now});
     for (const SuspectPath& other : suspects_)
       if (other.dead && other.rail == suspect.rail && other.pe != suspect.pe) return;
-    keeper_->mended(desk_.headers.port, suspect.rail);
+    keeper_->mended(table_.headers.port, suspect.rail);
   }
 
   bool ping(size_t r, int pe, PingNews news = PingNews::none, size_t unlinked = 0) noexcept {
-    MessageHeader header = desk_.headers.bare(MessageKind::ping);
+    MessageHeader header = table_.headers.bare(MessageKind::ping);
     header.op = static_cast<uint8_t>(news);
     header.cell = static_cast<uint32_t>(unlinked);
     return send_header(r, pe, header);
@@ -353,18 +355,18 @@ class PathWatch {
   void notify_descriptor(size_t r, int pe) noexcept {
     const std::span<const std::byte> descriptor = descriptors_.message(r);
     if (const RailMask others = paths().usable(pe); others != 0 && !descriptor.empty())
-      send(desk_.rails.after(r, others), pe, descriptor);
+      send(table_.rails().after(r, others), pe, descriptor);
   }
   /// Tells the peer, over another rail, that rail `r` has no link. Otherwise the peer would learn it only from silence.
   bool notify_no_link(size_t r, int pe) noexcept {
     const RailMask others = paths().usable(pe) & ~(RailMask{1} << r);
-    return others != 0 && ping(desk_.rails.after(r, others), pe, PingNews::no_link, r);
+    return others != 0 && ping(table_.rails().after(r, others), pe, PingNews::no_link, r);
   }
 
   /// Peers hear how to reach a rail that was opened anew only when it has reached this PE itself: see Flusher.
   bool may_be_told(size_t r, int pe) noexcept {
-    const int me = desk_.headers.pe;
-    return !desk_.proves_rails || pe == me || ((paths().unproven(me) >> r) & 1) == 0;
+    const int me = table_.headers.pe;
+    return !table_.proves_rails || pe == me || ((paths().unproven(me) >> r) & 1) == 0;
   }
 
   /// Looks at one suspect path. True when the path is well again.
@@ -372,7 +374,7 @@ class PathWatch {
   bool treat(SuspectPath& suspect, uint64_t now, size_t& pings, Dead&& dead, HeldBack&& held_back) noexcept {
     const bool unlinked = lacks_link(suspect);
     // Messages that come now were on their way before the path died.
-    if (unlinked || (suspect.dead && (held_back(suspect.pe) || now - suspect.since_ns < desk_.tuning.quarantine_ns)))
+    if (unlinked || (suspect.dead && (held_back(suspect.pe) || now - suspect.since_ns < table_.tuning.quarantine_ns)))
       suspect.moves = paths().at(suspect.rail, suspect.pe).moves;
     const bool alive = paths().at(suspect.rail, suspect.pe).moves != suspect.moves;
     if (alive && paths().is_open(suspect.rail)) {
@@ -387,13 +389,13 @@ class PathWatch {
         return false;
       }
       // The other path must have answered before the last look: behind a newer answer the missing one may be close.
-      if (now - suspect.since_ns >= desk_.tuning.rail_timeout_ns && suspect.other_answers) {
+      if (now - suspect.since_ns >= table_.tuning.rail_timeout_ns && suspect.other_answers) {
         dead(r, pe, Death::silence);  // calls lost()
         return false;
       }
       suspect.other_answers = other_has_answered(suspect);
       ask(r, pe, PingNews::none);
-    } else if (now - suspect.pinged_ns >= desk_.tuning.rail_timeout_ns / 2 && pings > 0 &&
+    } else if (now - suspect.pinged_ns >= table_.tuning.rail_timeout_ns / 2 && pings > 0 &&
                paths().is_open(suspect.rail) && may_be_told(suspect.rail, suspect.pe)) {
       suspect.pinged_ns = now;
       --pings;
@@ -411,7 +413,7 @@ class PathWatch {
     return false;
   }
 
-  Desk<R>& desk_;
+  OperationTable<R>& table_;
   const RailDescriptors& descriptors_;
   RailKeeper* const keeper_;  ///< null: nobody keeps the rails
   const uint64_t period_ns_;

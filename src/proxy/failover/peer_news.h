@@ -24,38 +24,38 @@ struct News {
 /// Keeps the news for each port until the port's owner takes them. Any thread may use it at any time.
 class PeerNews {
  public:
-  explicit PeerNews(size_t ports) : desks_(ports) {}
+  explicit PeerNews(size_t ports) : ports_(ports) {}
 
   void notify(const News& news) {
     const std::lock_guard lock(mutex_);
-    for (Desk& desk : desks_) {
-      desk.news.push_back(news);
+    for (PortNews& port_news : ports_) {
+      port_news.news.push_back(news);
       // release: pairs with wait_for(), though the mutex orders what follows
-      desk.has_news.store(true, std::memory_order_release);
+      port_news.has_news.store(true, std::memory_order_release);
     }
   }
 
   bool wait_for(Port port) const noexcept {
     // acquire: pairs with notify()
-    return desks_[static_cast<size_t>(port)].has_news.load(std::memory_order_acquire);
+    return ports_[static_cast<size_t>(port)].has_news.load(std::memory_order_acquire);
   }
 
   /// What was told since the last call, the oldest first.
   std::vector<News> take(Port port) {
     const std::lock_guard lock(mutex_);
-    Desk& desk = desks_[static_cast<size_t>(port)];
-    desk.has_news.store(false, std::memory_order_relaxed);
-    return std::exchange(desk.news, {});
+    PortNews& port_news = ports_[static_cast<size_t>(port)];
+    port_news.has_news.store(false, std::memory_order_relaxed);
+    return std::exchange(port_news.news, {});
   }
 
  private:
-  struct Desk {
+  struct PortNews {
     std::vector<News> news;
     std::atomic<bool> has_news{false};
   };
 
   std::mutex mutex_;
-  std::vector<Desk> desks_;  ///< by port
+  std::vector<PortNews> ports_;  ///< by port
 };
 
 }  // namespace railshmem

@@ -7,22 +7,22 @@
 
 #include "src/base/log.h"
 #include "src/proxy/failover/rail_descriptors.h"
-#include "src/proxy/post/desk.h"
+#include "src/proxy/post/operation_table.h"
 
 namespace railshmem {
 
 template <Rail R>
 class RailReopener {
  public:
-  RailReopener(Desk<R>& desk, RailDescriptors& descriptors, RailKeeper* keeper)
-      : desk_(desk), descriptors_(descriptors), keeper_(keeper) {}
+  RailReopener(OperationTable<R>& table, RailDescriptors& descriptors, RailKeeper* keeper)
+      : table_(table), descriptors_(descriptors), keeper_(keeper) {}
 
   bool active() const noexcept { return !closings_.empty(); }
 
   /// Nothing new goes over rail `r`; it is closed once what goes well on it has ended.
   void close(size_t r, uint64_t now) noexcept {
-    if (!desk_.rails.paths.is_open(r)) return;
-    desk_.rails.paths.set_open(r, false);
+    if (!table_.rails().paths.is_open(r)) return;
+    table_.rails().paths.set_open(r, false);
     closings_.push_back({r, now, false});
   }
 
@@ -49,8 +49,8 @@ class RailReopener {
   bool advance(Closing& closing, uint64_t now, Down&& down, Strand&& strand) noexcept {
     const size_t r = closing.rail;
     if (!closing.closed) {
-      if (now - closing.since_ns < desk_.tuning.rail_timeout_ns / 4 && others_are_busy(r)) return false;
-    } else if (now - closing.since_ns < desk_.tuning.rail_timeout_ns) {
+      if (now - closing.since_ns < table_.tuning.rail_timeout_ns / 4 && others_are_busy(r)) return false;
+    } else if (now - closing.since_ns < table_.tuning.rail_timeout_ns) {
       return false;
     }
     closing.since_ns = now;
@@ -59,15 +59,15 @@ class RailReopener {
       closing.closed = true;
       lose_all(r, down, strand);
     }
-    if (open) desk_.rails.paths.set_open(r, true);
+    if (open) table_.rails().paths.set_open(r, true);
     return open;
   }
 
   bool others_are_busy(size_t r) noexcept {
-    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
-      const OpCell& cell = desk_.cells[i];
+    for (uint32_t i = 0; i < table_.cells().size(); ++i) {
+      const OpCell& cell = table_.cells()[i];
       if (cell.what.kind != OpKind::none && cell.rail == r && cell.state.in_flight() &&
-          desk_.rails.paths.is_up(r, cell.what.pe))
+          table_.rails().paths.is_up(r, cell.what.pe))
         return true;
     }
     return false;
@@ -76,26 +76,27 @@ class RailReopener {
   bool reopen(size_t r) noexcept {
     if (keeper_ == nullptr) return true;
     try {
-      descriptors_.set(desk_.headers, r, keeper_->reopen(desk_.headers.port, r));
-      log_debug("rail %s of the %s port was opened anew", desk_.rails[r].name().c_str(), name_of(desk_.headers.port));
+      descriptors_.set(table_.headers, r, keeper_->reopen(table_.headers.port, r));
+      log_debug("rail %s of the %s port was opened anew", table_.rails()[r].name().c_str(),
+                name_of(table_.headers.port));
       return true;
     } catch (const std::exception& error) {
-      log_debug("rail %s does not open again yet: %s", desk_.rails[r].name().c_str(), error.what());
+      log_debug("rail %s does not open again yet: %s", table_.rails()[r].name().c_str(), error.what());
       return false;
     }
   }
 
   template <class Down, class Strand>
   void lose_all(size_t r, Down&& down, Strand&& strand) noexcept {
-    desk_.rails.paths.set_unproven(r);
-    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
-      OpCell& cell = desk_.cells[i];
+    table_.rails().paths.set_unproven(r);
+    for (uint32_t i = 0; i < table_.cells().size(); ++i) {
+      OpCell& cell = table_.cells()[i];
       if (cell.what.kind != OpKind::none && cell.rail == r && cell.state.in_flight()) strand(cell);
     }
-    for (int pe = 0; pe < desk_.rails.paths.npes(); ++pe) down(r, pe);
+    for (int pe = 0; pe < table_.rails().paths.npes(); ++pe) down(r, pe);
   }
 
-  Desk<R>& desk_;
+  OperationTable<R>& table_;
   RailDescriptors& descriptors_;
   RailKeeper* const keeper_;
   std::vector<Closing> closings_;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "src/proxy/post/desk.h"
+#include "src/proxy/post/operation_table.h"
 #include "src/proxy/post/requests.h"
 
 namespace railshmem {
@@ -14,15 +14,15 @@ namespace railshmem {
 template <Rail R>
 class Replay {
  public:
-  Replay(Desk<R>& desk, Requests<R>& requests) : desk_(desk), requests_(requests) {}
+  Replay(OperationTable<R>& table, Requests<R>& requests) : table_(table), requests_(requests) {}
 
   /// Posts lost data of puts and gets to `pe` again, in the order of issue. True when no data is missing any more.
   template <class FinishPart>
   bool data(int pe, const AccountMessage& account, FinishPart&& finish_part) noexcept {
     bool complete = true;
     std::vector<OpCell*> lost;
-    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
-      OpCell& cell = desk_.cells[i];
+    for (uint32_t i = 0; i < table_.cells().size(); ++i) {
+      OpCell& cell = table_.cells()[i];
       if (cell.what.kind == OpKind::none || cell.what.pe != pe) continue;
       if (cell.state.data_is_lost()) lost.push_back(&cell);
     }
@@ -42,7 +42,7 @@ class Replay {
   template <class Answered>
   bool requests(int pe, const AccountMessage& account, Answered&& answered) noexcept {
     bool complete = true;
-    requests_.outbox().for_each(desk_.cells, pe, [&](OpCell& cell) {
+    requests_.outbox().for_each(table_.cells(), pe, [&](OpCell& cell) {
       if (cell.state.is_sent()) return settle(account, cell, answered);
       if (!complete) return;
       switch (cell.state.step_of_request(cell.fetch == nullptr && executed(account, cell))) {
@@ -75,14 +75,14 @@ class Replay {
       finish_part(cell);
       return true;
     }
-    const RailMask usable = desk_.rails.usable(pe);
+    const RailMask usable = table_.rails().usable(pe);
     if (usable == 0) return false;
-    const size_t first = cell.is_word ? desk_.rails.after(0, usable) : desk_.rails.pick(pe);
-    const Post posted = cell.is_word ? desk_.post(cell, first)
-                                     : desk_.try_rails(pe, first, [&](size_t r) { return desk_.post(cell, r); });
+    const size_t first = cell.is_word ? table_.rails().after(0, usable) : table_.rails().pick(pe);
+    const Post posted = cell.is_word ? table_.post(cell, first)
+                                     : table_.try_rails(pe, first, [&](size_t r) { return table_.post(cell, r); });
     if (posted != Post::ok) return false;
-    if (cell.is_word) desk_.words.moved(pe, first);
-    if (cell.parent != kNoCell) desk_.rails.long_posted(cell.rail, cell.what.nbytes);
+    if (cell.is_word) table_.words().moved(pe, first);
+    if (cell.parent != kNoCell) table_.rails().long_posted(cell.rail, cell.what.nbytes);
     return true;
   }
 
@@ -94,7 +94,7 @@ class Replay {
       requests_.settle(cell, answered);
   }
 
-  Desk<R>& desk_;
+  OperationTable<R>& table_;
   Requests<R>& requests_;
 };
 

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "src/plugin/execute.h"
-#include "src/proxy/post/desk.h"
 #include "src/proxy/post/message_check.h"
+#include "src/proxy/post/operation_table.h"
 #include "src/proxy/post/outbox.h"
 
 namespace railshmem {
@@ -15,12 +15,14 @@ namespace railshmem {
 template <Rail R>
 class Requests {
  public:
-  Requests(Desk<R>& desk, int npes) : desk_(desk), outbox_(npes) {}
+  Requests(OperationTable<R>& table, int npes) : table_(table), outbox_(npes) {}
   Requests(const Requests&) = delete;
 
   Outbox& outbox() noexcept { return outbox_; }
   const Outbox& outbox() const noexcept { return outbox_; }
-  bool may_send(int pe) const noexcept { return outbox_.has_room(pe, desk_.cells) && !desk_.rails.paths.recovers(pe); }
+  bool may_send(int pe) const noexcept {
+    return outbox_.has_room(pe, table_.cells()) && !table_.rails().paths.recovers(pe);
+  }
 
   // ---- posts; where they return `again`, nothing happened ----------------------------------------------------------
 
@@ -36,13 +38,13 @@ class Requests {
   /// One piece of a get, over any rail: `n` bytes from `at` on.
   Post get(const OpCell& whole, size_t at, size_t n) noexcept {
     const int pe = whole.what.pe;
-    if (!outbox_.has_room(pe, desk_.cells, kWindow / 2)) return Post::again;  // others want to send, too
+    if (!outbox_.has_room(pe, table_.cells(), kWindow / 2)) return Post::again;  // others want to send, too
     OpCell* const cell = take({OpKind::get, pe, n});
     if (cell == nullptr) return Post::again;
     cell->parent = whole.index;
     cell->unordered = true;
     cell->fetch = whole.local + at;
-    const GetMessage message{desk_.headers.header(MessageKind::get, 0, 0, whole.segment, *cell, Answer::reply),
+    const GetMessage message{table_.headers.header(MessageKind::get, 0, 0, whole.segment, *cell, Answer::reply),
                              whole.remote_offset + at, static_cast<uint32_t>(n), 0};
     return request(nullptr, *cell, put_down(*cell, message).nbytes, Answer::reply, {});
   }
@@ -53,9 +55,9 @@ class Requests {
   Post ask_from(OpCell& cell, Write&& write) noexcept {
     if (!may_send(cell.what.pe)) return Post::again;
     cell.sequence = outbox_.next(cell.what.pe);
-    cell.request_bytes = static_cast<uint32_t>(write(desk_.cells.buffer(cell)));
+    cell.request_bytes = static_cast<uint32_t>(write(table_.cells().buffer(cell)));
     const Post posted = send_anywhere(cell, false);
-    if (posted == Post::ok) outbox_.add(desk_.cells, cell);
+    if (posted == Post::ok) outbox_.add(table_.cells(), cell);
     return posted;
   }
 
@@ -65,26 +67,26 @@ class Requests {
   /// this rail. A signal that finds no room now goes when the data is there. A signal that the rail cannot inject waits
   /// too: it would need a buffer, and the cell's buffer may hold the data.
   void follow_with_signal(OpCell& cell) noexcept {
-    const RailTraits& traits = desk_.rails.traits();
+    const RailTraits& traits = table_.rails().traits();
     const int pe = cell.what.pe;
     size_t r = cell.rail;
-    if (desk_.tuning.keeps_order) {
+    if (table_.tuning.keeps_order) {
       if (!traits.message_after_write || traits.inject < sizeof(SignalMessage)) return;
       if (under_way(pe) && rail_for(pe) != r) return;
     } else {
-      r = desk_.rails.pick(pe);
+      r = table_.rails().pick(pe);
     }
     if (may_send(pe)) post_signal(cell, r);
   }
 
   /// All data of `cell` is in the target's memory: its signal may go, over any rail.
   void signal_when_possible(OpCell& cell) noexcept {
-    if (!waiting_.empty() || !post_deferred_signal(cell)) waiting_.push(desk_.cells, cell);
+    if (!waiting_.empty() || !post_deferred_signal(cell)) waiting_.push(table_.cells(), cell);
   }
   bool flush_signals() noexcept {
     bool moved = false;
     while (!waiting_.empty()) {
-      OpCell& cell = waiting_.pop(desk_.cells);  // popped before the post, which links the cell into another list
+      OpCell& cell = waiting_.pop(table_.cells());  // popped before the post, which links the cell into another list
       if (!post_deferred_signal(cell)) {
         waiting_.push_front(cell);
         break;
@@ -97,15 +99,15 @@ class Requests {
   /// Requests to one PE that are under way together take one rail, so that they arrive in the order of the program. The
   /// standard demands this order only behind a fence, but programs that set a word twice rely on the second value.
   size_t rail_for(int pe) noexcept {
-    const OpCell* const newest = outbox_.newest(pe, desk_.cells);
-    return newest != nullptr ? desk_.rails.after(newest->rail, desk_.rails.usable(pe)) : desk_.rails.pick(pe);
+    const OpCell* const newest = outbox_.newest(pe, table_.cells());
+    return newest != nullptr ? table_.rails().after(newest->rail, table_.rails().usable(pe)) : table_.rails().pick(pe);
   }
 
   /// Sends a request again that a rail lost, with its old number. It stays in the outbox.
   Post repeat(OpCell& cell) noexcept {
     if (cell.request_bytes == 0) {
-      if (desk_.rails.usable(cell.what.pe) == 0) return Post::again;
-      cell.rail = static_cast<uint8_t>(desk_.rails.pick(cell.what.pe));
+      if (table_.rails().usable(cell.what.pe) == 0) return Post::again;
+      cell.rail = static_cast<uint8_t>(table_.rails().pick(cell.what.pe));
       return send_signal(cell, cell.rail);
     }
     return send_anywhere(cell, false);
@@ -141,8 +143,8 @@ class Requests {
   /// The target has executed the request, which goes to answered(cell).
   template <class Answered>
   void settle(OpCell& cell, Answered&& answered) noexcept {
-    if (cell.state.is_sent()) desk_.rails.came(cell.rail);
-    outbox_.remove(desk_.cells, cell);
+    if (cell.state.is_sent()) table_.rails().came(cell.rail);
+    outbox_.remove(table_.cells(), cell);
     answered(cell);
   }
 
@@ -154,21 +156,22 @@ class Requests {
  private:
   /// The request of this PE that waits for an answer by `pe`. Null: it is answered already, or there was none.
   OpCell* awaiting(int pe, uint32_t index, uint32_t sequence) noexcept {
-    if (index >= desk_.cells.size()) return nullptr;
-    OpCell& cell = desk_.cells[index];
+    if (index >= table_.cells().size()) return nullptr;
+    OpCell& cell = table_.cells()[index];
     return cell.state.awaits_answer() && cell.sequence == sequence && cell.what.pe == pe ? &cell : nullptr;
   }
   /// What to say of an answer for which nothing waits.
   Flaw flaw_of_late(int pe, uint32_t index, uint32_t sequence) const noexcept {
     const bool was_sent = outbox_.may_miss(pe, sequence + 1);
-    return index < desk_.cells.size() && was_sent ? Flaw::none : Flaw::answer;
+    return index < table_.cells().size() && was_sent ? Flaw::none : Flaw::answer;
   }
 
   template <class Answered>
   Flaw take_acknowledgement(const AcknowledgeMessage& message, Answered&& answered) noexcept {
     const MessageHeader& h = message.header;
     if (!outbox_.may_miss(h.pe, h.sequence)) return Flaw::sequence;
-    outbox_.acknowledge(desk_.cells, h.pe, h.sequence, message.executed, [&](OpCell& cell) { settle(cell, answered); });
+    outbox_.acknowledge(table_.cells(), h.pe, h.sequence, message.executed,
+                        [&](OpCell& cell) { settle(cell, answered); });
     return Flaw::none;
   }
   /// The value of an AMO that fetches, or of no width: the end of a staged get.
@@ -201,7 +204,7 @@ class Requests {
   };
   /// Writes the message of `op` into the cell's buffer.
   Written write(const Op& op, OpCell& cell) noexcept {
-    const HeaderBuilder& head = desk_.headers;
+    const HeaderBuilder& head = table_.headers;
     const Remote& to = op.remote;
     switch (op.kind) {
       case OpKind::amo: {
@@ -217,7 +220,7 @@ class Requests {
         // With several rails the target acknowledges the flag, because a rail may die with it. With one rail the flag
         // only keeps a cell until the provider has taken it over, because some providers send only while somebody polls
         // this endpoint.
-        const Answer answer = desk_.rails.single() ? Answer::none : Answer::acknowledge;
+        const Answer answer = table_.rails().single() ? Answer::none : Answer::acknowledge;
         return put_down(cell, FlagMessage{head.header(MessageKind::flag, 0, 8, to.segment, cell, answer), to.offset,
                                           op.detail.amo.operand});
       }
@@ -244,7 +247,7 @@ class Requests {
   /// Puts a message and `nbytes` bytes of data into the cell's buffer.
   template <class M>
   Written put_down(OpCell& cell, const M& message, const std::byte* data = nullptr, size_t nbytes = 0) noexcept {
-    std::byte* const bytes = desk_.cells.buffer(cell);
+    std::byte* const bytes = table_.cells().buffer(cell);
     std::memcpy(bytes, &message, sizeof message);
     if (nbytes > 0) std::memcpy(bytes + sizeof message, data, nbytes);
     return {sizeof message + nbytes, message.header.answer};
@@ -252,7 +255,7 @@ class Requests {
 
   OpCell* take(const Operation& what) noexcept {
     if (!may_send(what.pe)) return nullptr;
-    OpCell* const cell = desk_.cells.take(what);
+    OpCell* const cell = table_.cells().take(what);
     if (cell != nullptr) cell->sequence = outbox_.next(what.pe);
     return cell;
   }
@@ -262,12 +265,12 @@ class Requests {
     cell.request_bytes = static_cast<uint32_t>(nbytes);
     const Post posted = send_anywhere(cell, answer == Answer::none);
     if (posted != Post::ok) {
-      if (posted == Post::again) desk_.cells.give(cell);
+      if (posted == Post::again) table_.cells().give(cell);
       return posted;
     }
-    desk_.count_in(cell, cell.what, context, outcome);
+    table_.count_in(cell, cell.what, context, outcome);
     if (answer == Answer::none) return posted;
-    outbox_.add(desk_.cells, cell);
+    outbox_.add(table_.cells(), cell);
     if (answer == Answer::acknowledge) {
       notify(cell.outcome.done);  // the caller's memory is not needed any more
       cell.outcome.done = nullptr;
@@ -275,26 +278,26 @@ class Requests {
     return posted;
   }
 
-  bool under_way(int pe) const noexcept { return outbox_.newest(pe, desk_.cells) != nullptr; }
+  bool under_way(int pe) const noexcept { return outbox_.newest(pe, table_.cells()) != nullptr; }
 
   /// `evented`: leaves an event even when the rail copies it.
   Post send_anywhere(OpCell& cell, bool evented) noexcept {
     const int pe = cell.what.pe;
-    const bool copied = cell.request_bytes <= desk_.rails.traits().inject && !evented;
+    const bool copied = cell.request_bytes <= table_.rails().traits().inject && !evented;
     const auto attempt = [&](size_t r) {
       cell.rail = static_cast<uint8_t>(r);
-      const Post posted = desk_.send(r, {pe, Port::proxy}, desk_.cells.buffer(cell), cell.request_bytes,
-                                     copied ? nullptr : &cell, cell.what);
-      if (posted == Post::ok && !evented) desk_.rails.expect(r);
+      const Post posted = table_.send(r, {pe, Port::proxy}, table_.cells().buffer(cell), cell.request_bytes,
+                                      copied ? nullptr : &cell, cell.what);
+      if (posted == Post::ok && !evented) table_.rails().expect(r);
       return posted;
     };
-    if (cell.unordered) return desk_.try_rails(pe, desk_.rails.pick_for_long(pe), attempt);
-    if (!under_way(pe)) return desk_.try_rails(pe, desk_.rails.pick(pe), attempt);
-    return desk_.rails.usable(pe) != 0 ? attempt(rail_for(pe)) : Post::again;
+    if (cell.unordered) return table_.try_rails(pe, table_.rails().pick_for_long(pe), attempt);
+    if (!under_way(pe)) return table_.try_rails(pe, table_.rails().pick(pe), attempt);
+    return table_.rails().usable(pe) != 0 ? attempt(rail_for(pe)) : Post::again;
   }
 
   bool post_deferred_signal(OpCell& cell) noexcept {
-    if (!may_send(cell.what.pe) || desk_.rails.usable(cell.what.pe) == 0) return false;
+    if (!may_send(cell.what.pe) || table_.rails().usable(cell.what.pe) == 0) return false;
     cell.rail = static_cast<uint8_t>(rail_for(cell.what.pe));
     return post_signal(cell, cell.rail);
   }
@@ -303,24 +306,24 @@ class Requests {
     cell.sequence = outbox_.next(cell.what.pe);
     const Post posted = send_signal(cell, r);
     if (posted != Post::ok) return posted == Post::failed;  // on failed the signal is given up with everything else
-    outbox_.add(desk_.cells, cell);
+    outbox_.add(table_.cells(), cell);
     return true;
   }
 
   Post send_signal(OpCell& cell, size_t r) noexcept {
-    const SignalMessage message = desk_.headers.signal(cell.signal, cell);
+    const SignalMessage message = table_.headers.signal(cell.signal, cell);
     const std::byte* bytes = reinterpret_cast<const std::byte*>(&message);
     OpCell* carrier = nullptr;
-    if (sizeof message > desk_.rails.traits().inject) {
+    if (sizeof message > table_.rails().traits().inject) {
       carrier = &cell;
-      bytes = static_cast<std::byte*>(std::memcpy(desk_.cells.buffer(cell), &message, sizeof message));
+      bytes = static_cast<std::byte*>(std::memcpy(table_.cells().buffer(cell), &message, sizeof message));
     }
-    const Post posted = desk_.send(r, {cell.what.pe, Port::proxy}, bytes, sizeof message, carrier, cell.what);
-    if (posted == Post::ok) desk_.rails.expect(cell.rail);
+    const Post posted = table_.send(r, {cell.what.pe, Port::proxy}, bytes, sizeof message, carrier, cell.what);
+    if (posted == Post::ok) table_.rails().expect(cell.rail);
     return posted;
   }
 
-  Desk<R>& desk_;
+  OperationTable<R>& table_;
   Outbox outbox_;
   CellList waiting_;  ///< signals that found no room
 };

@@ -6,7 +6,7 @@
 
 #include "src/proxy/post/bulk_queue.h"
 #include "src/proxy/post/coalesced_write.h"
-#include "src/proxy/post/desk.h"
+#include "src/proxy/post/operation_table.h"
 #include "src/proxy/post/requests.h"
 
 namespace railshmem {
@@ -14,15 +14,15 @@ namespace railshmem {
 template <Rail R>
 class Transfers {
  public:
-  Transfers(Desk<R>& desk, Requests<R>& requests, size_t longest_answer)
-      : desk_(desk),
+  Transfers(OperationTable<R>& table, Requests<R>& requests, size_t longest_answer)
+      : table_(table),
         requests_(requests),
-        longest_answer_(desk.reads() ? 0 : longest_answer),
-        longest_whole_(desk.rails.single()
-                           ? desk.rails.traits().max_write
-                           : std::min(desk.rails.traits().max_write,
-                                      std::max({desk.tuning.stripe_min - 1, desk.rails.traits().inject, kMaxMessage}))),
-        bulks_(desk.cells.size()) {}
+        longest_answer_(table.reads() ? 0 : longest_answer),
+        longest_whole_(table.rails().single() ? table.rails().traits().max_write
+                                              : std::min(table.rails().traits().max_write,
+                                                         std::max({table.tuning.stripe_min - 1,
+                                                                   table.rails().traits().inject, kMaxMessage}))),
+        bulks_(table.cells().size()) {}
   Transfers(const Transfers&) = delete;
 
   /// Whether the operation goes as one write or read. Others go in pieces, never with a copied source.
@@ -33,13 +33,13 @@ class Transfers {
   /// Takes over an operation that goes in pieces; push() must follow. Null: no room now, and nothing happened.
   OpCell* issue(const Op& op) noexcept {
     if (bulks_.full()) return nullptr;
-    OpCell* const cell = desk_.hold(op);
+    OpCell* const cell = table_.hold(op);
     if (cell == nullptr) return nullptr;
-    desk_.make_lasting(*cell);
-    desk_.count_in(*cell, {op.kind, op.remote.pe, op.nbytes}, op.context, op.outcome);
+    table_.make_lasting(*cell);
+    table_.count_in(*cell, {op.kind, op.remote.pe, op.nbytes}, op.context, op.outcome);
     const size_t piece = as_request(op.kind) ? longest_answer_
-                                             : BulkQueue::piece_of(op.nbytes, desk_.rails.size(), desk_.tuning,
-                                                                   desk_.rails.traits().max_write);
+                                             : BulkQueue::piece_of(op.nbytes, table_.rails().size(), table_.tuning,
+                                                                   table_.rails().traits().max_write);
     bulks_.add(*cell, piece, op.across_pieces);
     return cell;
   }
@@ -48,8 +48,8 @@ class Transfers {
   std::string describe_bulks() const {
     std::string line = text("%llu bytes of long operations are not posted; in flight",
                             static_cast<unsigned long long>(bulks_.unposted()));
-    for (size_t r = 0; r < desk_.rails.size(); ++r)
-      line += text(" %llu", static_cast<unsigned long long>(desk_.rails.long_in_flight(r)));
+    for (size_t r = 0; r < table_.rails().size(); ++r)
+      line += text(" %llu", static_cast<unsigned long long>(table_.rails().long_in_flight(r)));
     return line;
   }
 
@@ -61,7 +61,7 @@ class Transfers {
     bool moved = false;
     for (size_t i = 0; i < bulks_.size();) {
       moved |= push_one(bulks_[i]);
-      if (desk_.abandoned) return true;
+      if (table_.abandoned()) return true;
       if (!bulks_[i].all_posted()) {
         ++i;
         continue;
@@ -80,10 +80,10 @@ class Transfers {
     if (coalesced_.empty()) [[likely]]
       return true;
     OpCell& cell = coalesced_.cell();
-    const RailMask usable = desk_.rails.usable(cell.what.pe);
+    const RailMask usable = table_.rails().usable(cell.what.pe);
     if (usable == 0) return false;
-    if (cell.is_word && desk_.rails.paths.recovers(cell.what.pe)) return false;
-    const Post posted = desk_.post(cell, desk_.rails.after(coalesced_.rail(), usable), more);
+    if (cell.is_word && table_.rails().paths.recovers(cell.what.pe)) return false;
+    const Post posted = table_.post(cell, table_.rails().after(coalesced_.rail(), usable), more);
     if (posted != Post::again) coalesced_.let_go(more);
     return posted != Post::again;
   }
@@ -91,21 +91,21 @@ class Transfers {
   /// happened.
   Post hold(const Op& op) noexcept {
     const int pe = op.remote.pe;
-    OpCell* const cell = desk_.hold(op);
+    OpCell* const cell = table_.hold(op);
     if (cell == nullptr) return Post::again;
-    const size_t bound = cell->is_word ? desk_.words.rail(pe) : kNoRail;
-    const bool runs_on = coalesced_.may_run_on(bound == kNoRail ? desk_.rails.usable(pe) : RailMask{1} << bound);
-    const size_t r = runs_on ? coalesced_.rail() : bound != kNoRail ? bound : desk_.rails.pick(pe);
+    const size_t bound = cell->is_word ? table_.words().rail(pe) : kNoRail;
+    const bool runs_on = coalesced_.may_run_on(bound == kNoRail ? table_.rails().usable(pe) : RailMask{1} << bound);
+    const size_t r = runs_on ? coalesced_.rail() : bound != kNoRail ? bound : table_.rails().pick(pe);
     const bool released = release_held(runs_on);
-    if (!released || desk_.abandoned) {  // posting the earlier write may abandon everything
-      desk_.cells.give(*cell);
-      return desk_.abandoned ? Post::failed : Post::again;
+    if (!released || table_.abandoned()) {  // posting the earlier write may abandon everything
+      table_.cells().give(*cell);
+      return table_.abandoned() ? Post::failed : Post::again;
     }
     // The rail copies a held source only when the write leaves, which is after the call.
-    if (op.is_copied() && cell->local == op.local) desk_.copy_source(*cell);
-    desk_.count_in(*cell, {op.kind, op.remote.pe, op.nbytes}, op.context, op.outcome);
+    if (op.is_copied() && cell->local == op.local) table_.copy_source(*cell);
+    table_.count_in(*cell, {op.kind, op.remote.pe, op.nbytes}, op.context, op.outcome);
     coalesced_.hold(*cell, r);
-    if (cell->is_word) desk_.words.posted(pe, r);
+    if (cell->is_word) table_.words().posted(pe, r);
     return Post::ok;
   }
   bool holds() const noexcept { return !coalesced_.empty(); }
@@ -121,7 +121,7 @@ class Transfers {
   bool push_get(Bulk& bulk) noexcept {
     bool moved = false;
     // The last cell is for an answer to a peer: else two PEs whose pieces fill all cells wait for each other's answer.
-    while (!bulk.all_posted() && desk_.cells.in_use() + 1 < desk_.cells.size()) {
+    while (!bulk.all_posted() && table_.cells().in_use() + 1 < table_.cells().size()) {
       const size_t n = bulk.next_piece();
       const Post posted = requests_.get(*bulk.whole, bulk.posted, n);
       if (posted == Post::failed) return true;
@@ -139,34 +139,34 @@ class Transfers {
     bool moved = false;
     for (RailMask full = 0; !bulk.all_posted();) {
       size_t n = bulk.next_piece();
-      const size_t r = desk_.rails.claim(whole.what.pe, n, bulks_.unposted(), full);
+      const size_t r = table_.rails().claim(whole.what.pe, n, bulks_.unposted(), full);
       if (r == kNoRail) break;
-      n = BulkQueue::shortened(n, desk_.rails.longest_piece(r));
+      n = BulkQueue::shortened(n, table_.rails().longest_piece(r));
       Remote place{whole.what.pe, whole.segment, whole.remote_offset + bulk.posted};
-      if (bulk.across) n = desk_.direct->clip(place, whole.local + bulk.posted, n);
-      OpCell* const piece = desk_.cells.take({whole.what.kind, whole.what.pe, n});
+      if (bulk.across) n = table_.direct->clip(place, whole.local + bulk.posted, n);
+      OpCell* const piece = table_.cells().take({whole.what.kind, whole.what.pe, n});
       if (piece == nullptr) break;
       piece->parent = whole.index;
       piece->issue = whole.issue;
       piece->segment = place.segment;
       piece->remote_offset = place.offset;
       piece->local = whole.local + bulk.posted;
-      const Post posted = desk_.post(*piece, r);
+      const Post posted = table_.post(*piece, r);
       if (posted == Post::failed) return true;
       if (posted == Post::again) {
-        desk_.cells.give(*piece);
+        table_.cells().give(*piece);
         full |= RailMask{1} << r;
         continue;
       }
       ++bulk.whole->parts_left;
-      desk_.rails.long_posted(r, n);
+      table_.rails().long_posted(r, n);
       bulks_.posted(bulk, n);
       moved = true;
     }
     return moved;
   }
 
-  Desk<R>& desk_;
+  OperationTable<R>& table_;
   Requests<R>& requests_;
   const size_t longest_answer_;  ///< bytes of a get's piece that travels as a request; 0: gets are reads
   const size_t longest_whole_;

@@ -16,9 +16,9 @@
 #include "src/plugin/network.h"
 #include "src/plugin/rail.h"
 #include "src/proxy/failover/failover.h"
-#include "src/proxy/post/desk.h"
 #include "src/proxy/post/message_check.h"
 #include "src/proxy/post/net_contexts.h"
+#include "src/proxy/post/operation_table.h"
 #include "src/proxy/post/requests.h"
 #include "src/proxy/post/transfers.h"
 #include "src/proxy/source/peer_failure_handler.h"
@@ -30,15 +30,15 @@ template <Rail R>
 class Initiator {
  public:
   Initiator(std::span<R> rails, const InitiatorConfig& config)
-      : desk_(rails, config),
-        requests_(desk_, config.npes),
-        transfers_(desk_, requests_, desk_.longest_message() - sizeof(MessageHeader)),
-        failover_(desk_, requests_, config.keeper, config.news),
-        peer_failures_(desk_, requests_, config.npes),
+      : table_(rails, config),
+        requests_(table_, config.npes),
+        transfers_(table_, requests_, table_.longest_message() - sizeof(MessageHeader)),
+        failover_(table_, requests_, config.keeper, config.news),
+        peer_failures_(table_, requests_, config.npes),
         rules_{config.nonce, static_cast<uint32_t>(config.npes), static_cast<uint32_t>(config.ports),
-               desk_.longest_message()},
+               table_.longest_message()},
         contexts_(config.npes) {
-    if (config.staging != nullptr) staged_.emplace(desk_, requests_, *config.staging, rules_.max_message);
+    if (config.staging != nullptr) staged_.emplace(table_, requests_, *config.staging, rules_.max_message);
   }
   Initiator(const Initiator&) = delete;  // cells point to its contexts
 
@@ -69,9 +69,9 @@ class Initiator {
     if (op.context == nullptr || op.kind == OpKind::get) return true;
     PeerCounts& peer = op.context->peer(op.remote.pe);
     if (peer.epoch == epoch) return true;
-    if (peer.ordered() > 0 && desk_.tuning.keeps_order && !desk_.abandoned) {
-      const RailTraits& traits = desk_.rails.traits();
-      if (!desk_.rails.single() || peer.messages > 0) return false;
+    if (peer.ordered() > 0 && table_.tuning.keeps_order && !table_.abandoned()) {
+      const RailTraits& traits = table_.rails().traits();
+      if (!table_.rails().single() || peer.messages > 0) return false;
       const bool begins_with_message = op.route == Route::message || op.route == Route::staged;
       if (!(begins_with_message ? traits.message_after_write : traits.write_after_write)) return false;
       if (!traits.write_after_write) return true;  // the epoch stays: the next put must still wait
@@ -99,30 +99,30 @@ class Initiator {
     const bool signals = op.kind == OpKind::put_signal;
     const int pe = op.remote.pe;
     if (signals && !requests_.may_send(pe)) return Post::again;
-    OpCell* const cell = desk_.hold(op);
+    OpCell* const cell = table_.hold(op);
     if (cell == nullptr) [[unlikely]]
       return Post::again;
-    auto [r, left] = desk_.candidates(*cell, signals ? requests_.rail_for(pe) : desk_.rails.pick(pe));
+    auto [r, left] = table_.candidates(*cell, signals ? requests_.rail_for(pe) : table_.rails().pick(pe));
     Post posted = Post::again;
-    for (; left != 0; r = desk_.rails.after(r, left)) {
-      R& rail = desk_.rails[r];
+    for (; left != 0; r = table_.rails().after(r, left)) {
+      R& rail = table_.rails()[r];
       if (op.kind == OpKind::put)
-        posted = desk_.template posted<Event::post_whole>(*cell, r, rail.write(cell->write(false)));
+        posted = table_.template posted<Event::post_whole>(*cell, r, rail.write(cell->write(false)));
       else
         posted =
-            desk_.posted(*cell, r, op.kind == OpKind::get ? rail.read(cell->read()) : rail.write(cell->write(false)));
+            table_.posted(*cell, r, op.kind == OpKind::get ? rail.read(cell->read()) : rail.write(cell->write(false)));
       if (posted != Post::again) [[likely]]
         break;
       left &= ~(RailMask{1} << r);
     }
     if (posted != Post::ok) [[unlikely]] {
-      desk_.cells.give(*cell);
+      table_.cells().give(*cell);
       return posted;
     }
-    if (cell->is_word) desk_.words.posted(pe, r);
-    desk_.count_in(*cell, {op.kind, op.remote.pe, op.nbytes}, op.context, op.outcome);
+    if (cell->is_word) table_.words().posted(pe, r);
+    table_.count_in(*cell, {op.kind, op.remote.pe, op.nbytes}, op.context, op.outcome);
     if (signals || op.nbytes > kMaxMessage) [[unlikely]]
-      desk_.make_lasting(*cell);
+      table_.make_lasting(*cell);
     if (signals) {
       cell->owes_signal(op.detail.signal);
       requests_.follow_with_signal(*cell);
@@ -143,17 +143,17 @@ class Initiator {
   /// Sends a message that nobody answers or waits for: the responder's acknowledgements and replies. It takes rail `r`
   /// where that rail has room.
   Post answer(size_t r, Endpoint to, const std::byte* bytes, size_t nbytes) noexcept {
-    if (desk_.abandoned) return Post::failed;
-    return send_answer(desk_.rails.after(r, desk_.rails.usable(to.pe)), to, bytes, nbytes);
+    if (table_.abandoned()) return Post::failed;
+    return send_answer(table_.rails().after(r, table_.rails().usable(to.pe)), to, bytes, nbytes);
   }
   /// Sends a pong over rail `r` and no other: the peer wants to know whether this rail lives.
   void pong(size_t r, Endpoint to, const MessageHeader& header) noexcept {
-    if (!desk_.abandoned) send_answer(r, to, reinterpret_cast<const std::byte*>(&header), sizeof header);
+    if (!table_.abandoned()) send_answer(r, to, reinterpret_cast<const std::byte*>(&header), sizeof header);
   }
 
   /// Drops a request.
   void refuse(size_t r, Flaw flaw, const std::byte* bytes, size_t nbytes) noexcept {
-    desk_.refuse(r, flaw, bytes, nbytes);
+    table_.refuse(r, flaw, bytes, nbytes);
   }
 
   /// Peers' news: has_news(), receive_news(), notify_news(). poll() hears the news too.
@@ -165,24 +165,24 @@ class Initiator {
   /// Writes or reads 8 bytes of this PE's own memory over rail `r` and no other. `done` hears of the end; it may be
   /// null.
   Post loop_back(size_t r, bool writes, const Remote& place, std::byte* local, bool* done) noexcept {
-    return desk_.abandoned ? Post::failed : desk_.loop_back(r, writes, place, local, done);
+    return table_.abandoned() ? Post::failed : table_.loop_back(r, writes, place, local, done);
   }
   /// Rails that failed an access of loop_back() since the last call.
-  RailMask take_lost_flushes() noexcept { return std::exchange(desk_.lost_flushes, 0); }
+  RailMask take_lost_flushes() noexcept { return table_.take_lost_flushes(); }
   /// How long a rail that does not reach this PE itself may stay silent before it is closed.
   uint64_t patience_ns(size_t r) const noexcept { return failover_.patience_ns(r); }
   /// Closes rail `r`: nothing comes over it until it was opened anew. Then paths.unproven() names it.
   void close_rail(size_t r) noexcept { failover_.close(r); }
-  bool abandoned() const noexcept { return desk_.abandoned; }
+  bool abandoned() const noexcept { return table_.abandoned(); }
   /// Whether `pe` has died while this PE goes on: nothing comes from there or arrives there any more.
-  bool is_gone(int pe) const noexcept { return desk_.gone.has(pe); }
+  bool is_gone(int pe) const noexcept { return table_.gone().has(pe); }
   /// Cold.
   bool flushes_in_flight() const noexcept {
-    for (uint32_t i = 0; i < desk_.cells.size(); ++i)
-      if (desk_.cells[i].what.kind == OpKind::flush) return true;
+    for (uint32_t i = 0; i < table_.cells().size(); ++i)
+      if (table_.cells()[i].what.kind == OpKind::flush) return true;
     return false;
   }
-  const Tuning& tuning() const noexcept { return desk_.tuning; }
+  const Tuning& tuning() const noexcept { return table_.tuning; }
 
   // ---- progress ----------------------------------------------------------------------------------------------------
 
@@ -194,51 +194,51 @@ class Initiator {
     failover_.receive_news();
     transfers_.release_held();  // if there is no room now, the next poll tries again
     bool moved = false;
-    const bool all = desk_.headers.port == Port::proxy || failover_.active() || ++turn_ % kTurnsPerIdleRail == 0;
-    for (size_t r = 0; r < desk_.rails.size(); ++r)
-      if (all || desk_.rails.single() || desk_.rails.waits_for(r)) moved |= poll_rail(r, on_request);
-    if (desk_.abandoned) [[unlikely]]
+    const bool all = table_.headers.port == Port::proxy || failover_.active() || ++turn_ % kTurnsPerIdleRail == 0;
+    for (size_t r = 0; r < table_.rails().size(); ++r)
+      if (all || table_.rails().single() || table_.rails().waits_for(r)) moved |= poll_rail(r, on_request);
+    if (table_.abandoned()) [[unlikely]]
       abandon();
-    else if (desk_.lost != nullptr)
+    else if (table_.lost != nullptr)
       peer_failures_.step(
           failover_, [this](OpCell& cell) { end_flight(cell); }, [this](OpCell& cell) { answered(cell); });
     if (transfers_.has_bulks()) moved |= push_bulks();
     if (staged_) [[unlikely]]
       moved |= move_staged();
-    if (!desk_.rails.single() && !desk_.abandoned)
+    if (!table_.rails().single() && !table_.abandoned())
       failover_.step([this](OpCell& cell) { finish_part(cell); }, [this](OpCell& cell) { answered(cell); });
     return requests_.flush_signals() || moved;
   }
 
   /// The peers are leaving: from now on failures count as completions.
-  void ignore_failures() noexcept { desk_.leaving.store(true, std::memory_order_relaxed); }
+  void ignore_failures() noexcept { table_.leave(); }
 
   /// Drops all operations, after the job's last barrier: nobody needs them, and their answers may never come.
   void forget_all() noexcept {
-    desk_.abandoned = true;
+    table_.abandon();
     abandon();
   }
 
   /// Cells in flight, those of unanswered requests included. 0: nothing needs this endpoint polled.
-  size_t outstanding() const noexcept { return desk_.cells.in_use() + failover_.active(); }
+  size_t outstanding() const noexcept { return table_.cells().in_use() + failover_.active(); }
   /// Whether something goes on only if somebody polls: a long transfer, a signal behind its data, a coalesced write.
-  bool needs_polling() const noexcept { return desk_.lasting > 0 || transfers_.holds() || failover_.active(); }
+  bool needs_polling() const noexcept { return table_.needs_polling() || transfers_.holds() || failover_.active(); }
 
-  RailSet<R>& rails() noexcept { return desk_.rails; }
-  size_t longest_copied() const noexcept { return desk_.longest_copied(); }
-  std::string name() const { return desk_.rails.name(); }
-  int pe() const noexcept { return desk_.headers.pe; }
+  RailSet<R>& rails() noexcept { return table_.rails(); }
+  size_t longest_copied() const noexcept { return table_.longest_copied(); }
+  std::string name() const { return table_.rails().name(); }
+  int pe() const noexcept { return table_.headers.pe; }
   size_t ports() const noexcept { return rules_.ports; }
-  const HeaderBuilder& headers() const noexcept { return desk_.headers; }
+  const HeaderBuilder& headers() const noexcept { return table_.headers; }
 
   /// "5 atomics or signals unanswered, 2 of them by PE 3, 7 operations in flight, one of them ..."; cold.
   std::string describe_outstanding() const {
-    std::string line = requests_.outbox().describe(desk_.cells);
-    if (const Operation one = desk_.cells.any_in_flight(); one.kind != OpKind::none)
-      line += text("%s%zu operations in flight, one of them a %s", line.empty() ? "" : ", ", desk_.cells.in_use(),
+    std::string line = requests_.outbox().describe(table_.cells());
+    if (const Operation one = table_.cells().any_in_flight(); one.kind != OpKind::none)
+      line += text("%s%zu operations in flight, one of them a %s", line.empty() ? "" : ", ", table_.cells().in_use(),
                    describe(one).c_str());
     if (log_enabled(LogLevel::debug)) {
-      desk_.log_cells();
+      table_.log_cells();
       log_debug("%s", transfers_.describe_bulks().c_str());
     }
     return line;
@@ -251,13 +251,13 @@ class Initiator {
 
   /// A put_signal of this size is one message; a longer one is writes and then a message.
   bool travels_inline(size_t nbytes) const noexcept {
-    return nbytes <= desk_.tuning.max_inline && nbytes + sizeof(PutSignalMessage) <= rules_.max_message;
+    return nbytes <= table_.tuning.max_inline && nbytes + sizeof(PutSignalMessage) <= rules_.max_message;
   }
   /// Whether nothing but the post is to be done for an operation.
   [[gnu::always_inline]] bool is_plain_put(const Op& op, uint32_t epoch) noexcept {
     if (op.kind != OpKind::put || op.route > Route::whole) return false;
     // One branch for all: none of them is ever taken in a stream of puts.
-    const bool special = staged_.has_value() | desk_.abandoned | desk_.gone.any() | transfers_.holds() |
+    const bool special = staged_.has_value() | table_.abandoned() | table_.gone().any() | transfers_.holds() |
                          !transfers_.goes_whole(OpKind::put, op.nbytes) |
                          (op.context->peer(op.remote.pe).epoch != epoch);
     return !special;
@@ -266,16 +266,16 @@ class Initiator {
   /// Chooses the route and looks whether the operation may go now. Issues it, unless it is a put that may go as one
   /// write: then nothing is returned, and op.remote is the place as rails know it.
   [[gnu::noinline]] std::optional<Post> issue_other(Op& op, uint32_t epoch) noexcept {
-    if (desk_.abandoned || desk_.gone.has(op.remote.pe)) return Post::failed;
-    if (op.kind == OpKind::flag && desk_.gone.swallows(op.remote.pe)) return Post::failed;  // a doorbell message
+    if (table_.abandoned() || table_.gone().has(op.remote.pe)) return Post::failed;
+    if (op.kind == OpKind::flag && table_.gone().swallows(op.remote.pe)) return Post::failed;  // a doorbell message
     if (op.route == Route::open) choose_route(op);
     if (!in_order(op, epoch)) return Post::behind;
     if (op.route == Route::held) return transfers_.hold(op);
     if (!transfers_.release_held()) return Post::again;
-    if (desk_.abandoned) return Post::failed;  // with the coalesced write
+    if (table_.abandoned()) return Post::failed;  // with the coalesced write
     switch (op.route) {
       case Route::whole:
-        if (desk_.gone.swallows(op.remote.pe)) return peer_failures_.issue(op);
+        if (table_.gone().swallows(op.remote.pe)) return peer_failures_.issue(op);
         if (op.kind == OpKind::put) return std::nullopt;
         return issue<true>(op, epoch);
       case Route::pieces:
@@ -297,7 +297,7 @@ class Initiator {
     if (cell == nullptr) return Post::again;
     if (signals) cell->owes_signal(op.detail.signal);
     push_bulks();
-    if (signals && !desk_.tuning.keeps_order && !desk_.abandoned) requests_.follow_with_signal(*cell);
+    if (signals && !table_.tuning.keeps_order && !table_.abandoned()) requests_.follow_with_signal(*cell);
     return Post::ok;  // also when everything was given up: the next poll tells the outcome
   }
 
@@ -310,16 +310,16 @@ class Initiator {
   }
 
   Post send_answer(size_t r, Endpoint to, const std::byte* bytes, size_t nbytes) noexcept {
-    if (!desk_.rails.paths.is_open(r)) return Post::again;
+    if (!table_.rails().paths.is_open(r)) return Post::again;
     const Operation what{OpKind::answer, to.pe, nbytes};
     OpCell* carrier = nullptr;
-    if (nbytes > desk_.rails.traits().inject) {
-      if ((carrier = desk_.cells.take(what)) == nullptr) return Post::again;
-      bytes = static_cast<std::byte*>(std::memcpy(desk_.cells.buffer(*carrier), bytes, nbytes));
+    if (nbytes > table_.rails().traits().inject) {
+      if ((carrier = table_.cells().take(what)) == nullptr) return Post::again;
+      bytes = static_cast<std::byte*>(std::memcpy(table_.cells().buffer(*carrier), bytes, nbytes));
       carrier->rail = static_cast<uint8_t>(r);
     }
-    const Post posted = desk_.send(r, to, bytes, nbytes, carrier, what);
-    if (posted == Post::again && carrier != nullptr) desk_.cells.give(*carrier);
+    const Post posted = table_.send(r, to, bytes, nbytes, carrier, what);
+    if (posted == Post::again && carrier != nullptr) table_.cells().give(*carrier);
     return posted;
   }
 
@@ -337,7 +337,7 @@ class Initiator {
   template <class OnRequest>
   size_t poll_batch(size_t r, OnRequest&& on_request) noexcept {
     std::array<RailEvent, kEventBatch> events;
-    const size_t n = desk_.rails[r].poll(events);
+    const size_t n = table_.rails()[r].poll(events);
     for (size_t i = 0; i < n; ++i) {
       const RailEvent& event = events[i];
       switch (event.kind) {
@@ -347,9 +347,9 @@ class Initiator {
           failed(event, r);
           break;
         case RailEvent::Kind::message:
-          if (desk_.tuning.checks_data) events[i].nbytes = desk_.open_seal(r, event.bytes, event.nbytes);
+          if (table_.tuning.checks_data) events[i].nbytes = table_.open_seal(r, event.bytes, event.nbytes);
           take_message(event, r, on_request);
-          desk_.rails[r].release(event);
+          table_.rails()[r].release(event);
           break;
       }
     }
@@ -357,20 +357,20 @@ class Initiator {
   }
 
   [[gnu::always_inline]] void completed(OpSlot* slot, size_t r) noexcept {
-    if (slot == nullptr || desk_.abandoned) return;
+    if (slot == nullptr || table_.abandoned()) return;
     OpCell& part = static_cast<OpCell&>(*slot);
     assert(part.rail == r && "a rail tells an event of another rail");
-    desk_.rails.came(r);
+    table_.rails().came(r);
     if (part.state.is_whole()) [[likely]] {
-      desk_.rails.paths.moved(r, part.what.pe);
-      desk_.end(part, {OpKind::put, part.what.pe, part.what.nbytes});
+      table_.rails().paths.moved(r, part.what.pe);
+      table_.end(part, {OpKind::put, part.what.pe, part.what.nbytes});
     } else {
       part_completed(part);
     }
   }
   /// The event of a cell for which the rail will tell none, as its peer is gone.
   void end_flight(OpCell& part) noexcept {
-    if (part.state.is_whole()) return desk_.end(part);
+    if (part.state.is_whole()) return table_.end(part);
     part.state.data_is_lost() ? part.state.on<Event::drop_data>() : part.state.on<Event::arrive>();
     end_part(part);
   }
@@ -380,12 +380,12 @@ class Initiator {
     end_part(part);
   }
   void end_part(OpCell& part) noexcept {
-    if (!part.is_message()) desk_.rails.paths.moved(part.rail, part.what.pe);
+    if (!part.is_message()) table_.rails().paths.moved(part.rail, part.what.pe);
     if (part.parent == kNoCell || part.what.kind == OpKind::staged_piece)
       return finish_part(part);  // for a staged piece this ends only its request
-    OpCell& whole = desk_.cells[part.parent];
-    desk_.rails.long_completed(part.rail, part.what.nbytes);
-    desk_.give(part);
+    OpCell& whole = table_.cells()[part.parent];
+    table_.rails().long_completed(part.rail, part.what.nbytes);
+    table_.give(part);
     finish_part(whole);
   }
 
@@ -393,7 +393,7 @@ class Initiator {
   void finish_part(OpCell& cell) noexcept {
     if (--cell.parts_left > 0) return;
     if (cell.what.kind == OpKind::put)
-      desk_.end(cell);
+      table_.end(cell);
     else
       finish_data(cell);
   }
@@ -412,7 +412,7 @@ class Initiator {
     if (cell.what.kind == OpKind::staged_piece) [[unlikely]]
       staged_->answered(cell, [this](OpCell& whole) { finish_part(whole); });
     else
-      desk_.end(cell);
+      table_.end(cell);
   }
   template <class OnRequest>
   void take_message(const RailEvent& event, size_t r, OnRequest&& on_request) noexcept {
@@ -425,9 +425,9 @@ class Initiator {
       refuse(r, flaw, event.bytes, event.nbytes);
   }
   Flaw take_answer(const RailEvent& event, size_t r) noexcept {
-    if (desk_.abandoned) return Flaw::none;
+    if (table_.abandoned()) return Flaw::none;
     const auto header = read_message<MessageHeader>(event.bytes);
-    desk_.rails.paths.moved(r, header.pe);
+    table_.rails().paths.moved(r, header.pe);
     if (header.kind == MessageKind::pong) return Flaw::none;
     if (header.kind != MessageKind::account)
       return requests_.take_answer(event, [this](OpCell& cell) { answered(cell); });
@@ -436,8 +436,8 @@ class Initiator {
 
   void answered(OpCell& cell) noexcept {
     if (cell.parent != kNoCell && cell.what.kind == OpKind::get) {
-      OpCell& whole = desk_.cells[cell.parent];
-      desk_.give(cell);
+      OpCell& whole = table_.cells()[cell.parent];
+      table_.give(cell);
       finish_part(whole);
     } else if (cell.parts_left == 0) {
       end(cell);
@@ -447,22 +447,22 @@ class Initiator {
   // ---- failures ----------------------------------------------------------------------------------------------------
 
   void failed(const RailEvent& event, size_t r) noexcept {
-    if (desk_.leaving.load(std::memory_order_relaxed)) {
-      desk_.abandoned = true;  // settled at the end of the poll
+    if (table_.leaving()) {
+      table_.abandon();  // settled at the end of the poll
       return;
     }
     if (event.slot == nullptr) {
       // Most likely a message that was copied. With several rails, the operation that waits for its answer finds out.
-      if (desk_.doubts({OpKind::none, -1, 0}, r, event.error)) return;
-      if (desk_.rails.single()) die_rail_failed(desk_.rails[r].name(), event.error, describe_outstanding());
-      log_debug("rail %s: error %d of an operation without a name", desk_.rails[r].name().c_str(), event.error);
+      if (table_.doubts({OpKind::none, -1, 0}, r, event.error)) return;
+      if (table_.rails().single()) die_rail_failed(table_.rails()[r].name(), event.error, describe_outstanding());
+      log_debug("rail %s: error %d of an operation without a name", table_.rails()[r].name().c_str(), event.error);
       return;
     }
     OpCell& part = static_cast<OpCell&>(*event.slot);
-    if (desk_.gone.has(part.what.pe)) return completed(event.slot, r);
-    if (desk_.doubts(part.what, r, event.error)) return peer_failures_.doubt(part, r);
-    if (!desk_.rails.lose(r, part.what.pe, part.what.kind != OpKind::answer))
-      die_failed(part.what, desk_.rails[r].name(), event.error);
+    if (table_.gone().has(part.what.pe)) return completed(event.slot, r);
+    if (table_.doubts(part.what, r, event.error)) return peer_failures_.doubt(part, r);
+    if (!table_.rails().lose(r, part.what.pe, part.what.kind != OpKind::answer))
+      die_failed(part.what, table_.rails()[r].name(), event.error);
     failover_.strand(part);
   }
 
@@ -470,20 +470,14 @@ class Initiator {
   void abandon() noexcept {
     if (settled_) return;
     settled_ = true;
-    for (uint32_t i = 0; i < desk_.cells.size(); ++i) {
-      OpCell& cell = desk_.cells[i];
-      if (cell.what.kind == OpKind::none) continue;
-      notify_end(cell.outcome);
-      desk_.cells.give(cell);
-    }
-    desk_.lasting = 0;
+    table_.drop_all();
     contexts_.clear_all();
     transfers_.forget();
     if (staged_) staged_->forget();
     requests_.forget();
   }
 
-  Desk<R> desk_;
+  OperationTable<R> table_;
   Requests<R> requests_;
   Transfers<R> transfers_;
   std::optional<StagedTransfers<R>> staged_;  ///< empty: rails reach all memory

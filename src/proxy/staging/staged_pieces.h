@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "src/proxy/post/desk.h"
+#include "src/proxy/post/operation_table.h"
 #include "src/proxy/post/requests.h"
 #include "src/proxy/staging/copy_list.h"
 #include "src/proxy/staging/staging.h"
@@ -22,11 +22,11 @@ enum class PieceRoom : uint8_t { found, no_slot, no_peer, none };
 template <Rail R>
 class StagedPieces {
  public:
-  StagedPieces(Desk<R>& desk, Requests<R>& requests, StagingPart& part, size_t max_message, size_t most)
-      : desk_(desk),
+  StagedPieces(OperationTable<R>& table, Requests<R>& requests, StagingPart& part, size_t max_message, size_t most)
+      : table_(table),
         requests_(requests),
         part_(part),
-        longest_inline_(std::min({desk.tuning.max_inline, max_message - sizeof(StagedMessage),
+        longest_inline_(std::min({table.tuning.max_inline, max_message - sizeof(StagedMessage),
                                   part.pool(SlotKind::small).slot_nbytes() - sizeof(StagedMessage)})),
         most_(most),
         copies_(most) {
@@ -49,7 +49,7 @@ class StagedPieces {
     if (!is_there && pool.empty()) return PieceRoom::no_slot;
     // One that cannot be sent would keep a slot from those to other PEs.
     if (!requests_.may_send(whole.what.pe)) return PieceRoom::no_peer;
-    OpCell* const piece = desk_.cells.take({OpKind::staged_piece, whole.what.pe, n});
+    OpCell* const piece = table_.cells().take({OpKind::staged_piece, whole.what.pe, n});
     if (piece == nullptr) return PieceRoom::none;
     ++under_way_;
     ++whole.parts_left;
@@ -75,7 +75,7 @@ class StagedPieces {
   template <class FinishPart>
   bool step(FinishPart&& finish_part) noexcept {
     const bool moved = copies_.step(*part_.copier, [&](uint32_t cell, uint64_t began) {
-      OpCell& piece = desk_.cells[cell];
+      OpCell& piece = table_.cells()[cell];
       part_.copied(began, piece.what.nbytes);
       copied(piece, finish_part);
     });
@@ -99,7 +99,7 @@ class StagedPieces {
   }
 
  private:
-  bool gets(const OpCell& piece) const noexcept { return desk_.cells[piece.parent].what.kind == OpKind::staged_get; }
+  bool gets(const OpCell& piece) const noexcept { return table_.cells()[piece.parent].what.kind == OpKind::staged_get; }
 
   template <class FinishPart>
   void copy(OpCell& piece, std::byte* to, const std::byte* from, FinishPart&& finish_part) noexcept {
@@ -113,7 +113,7 @@ class StagedPieces {
   template <class FinishPart>
   void copied(OpCell& piece, FinishPart&& finish_part) noexcept {
     if (gets(piece)) return end(piece, finish_part);
-    OpCell& whole = desk_.cells[piece.parent];
+    OpCell& whole = table_.cells()[piece.parent];
     if ((whole.staging -= piece.what.nbytes) == 0) {
       notify(whole.outcome.done);  // the source is free
       whole.outcome.done = nullptr;
@@ -124,20 +124,20 @@ class StagedPieces {
   bool send_ready() noexcept {
     size_t kept = 0;
     for (size_t i = 0; i < ready_.size(); ++i)
-      if (desk_.abandoned || !send(desk_.cells[ready_[i]])) ready_[kept++] = ready_[i];
+      if (table_.abandoned() || !send(table_.cells()[ready_[i]])) ready_[kept++] = ready_[i];
     const size_t before = ready_.size();
     ready_.resize(kept);
     return kept < before;
   }
 
   bool send(OpCell& piece) noexcept {
-    const OpCell& whole = desk_.cells[piece.parent];
+    const OpCell& whole = table_.cells()[piece.parent];
     const bool get = gets(piece), brief = is_short(piece.what.nbytes);
     const MessageKind kind = get ? MessageKind::staged_get : MessageKind::staged_put;
     // The one piece of a put_signal brings the signal, which otherwise follows when all are there.
     const bool signals = whole.what.kind == OpKind::put_signal && whole.state.has_no_request();
     return requests_.ask_from(piece, [&](std::byte* bytes) {
-      StagedMessage message = desk_.headers.staged(kind, piece, signals ? &whole : nullptr);
+      StagedMessage message = table_.headers.staged(kind, piece, signals ? &whole : nullptr);
       if (!brief) message.slot = piece.staging;
       std::memcpy(bytes, &message, sizeof message);
       if (get || !brief) return sizeof message;
@@ -148,14 +148,14 @@ class StagedPieces {
 
   template <class FinishPart>
   void end(OpCell& piece, FinishPart&& finish_part) noexcept {
-    OpCell& whole = desk_.cells[piece.parent];
+    OpCell& whole = table_.cells()[piece.parent];
     if (!part_.is_payload(piece.local)) part_.pool(kind_of(piece.what.nbytes)).give(piece.staging);
-    desk_.give(piece);
+    table_.give(piece);
     --under_way_;
     finish_part(whole);
   }
 
-  Desk<R>& desk_;
+  OperationTable<R>& table_;
   Requests<R>& requests_;
   StagingPart& part_;
   const size_t longest_inline_;

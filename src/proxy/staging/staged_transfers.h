@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "src/proxy/post/desk.h"
+#include "src/proxy/post/operation_table.h"
 #include "src/proxy/post/requests.h"
 #include "src/proxy/staging/staged_pieces.h"
 #include "src/proxy/staging/staging.h"
@@ -20,12 +20,12 @@ namespace railshmem {
 template <Rail R>
 class StagedTransfers {
  public:
-  StagedTransfers(Desk<R>& desk, Requests<R>& requests, StagingPart& part, size_t max_message)
-      : desk_(desk),
+  StagedTransfers(OperationTable<R>& table, Requests<R>& requests, StagingPart& part, size_t max_message)
+      : table_(table),
         requests_(requests),
         part_(part),
-        most_(std::max<size_t>(desk.cells.size() / 4, 1)),
-        pieces_(desk, requests, part, max_message, most_),
+        most_(std::max<size_t>(table.cells().size() / 4, 1)),
+        pieces_(table, requests, part, max_message, most_),
         waiting_(most_) {}
   StagedTransfers(const StagedTransfers&) = delete;
 
@@ -45,7 +45,7 @@ class StagedTransfers {
   }
   /// A get that rails did is over.
   void got(const OpCell& get) const noexcept {
-    if (desk_.direct != nullptr) desk_.direct->got(get.local);
+    if (table_.direct != nullptr) table_.direct->got(get.local);
   }
 
   /// Takes over an operation of Route::staged; step() must follow. outcome.done tells of a put when its source is free.
@@ -55,19 +55,19 @@ class StagedTransfers {
     const OpKind kind = op.kind == OpKind::put   ? OpKind::staged_put
                         : op.kind == OpKind::get ? OpKind::staged_get
                                                  : op.kind;
-    OpCell* const whole = desk_.cells.take({kind, op.remote.pe, op.nbytes});
+    OpCell* const whole = table_.cells().take({kind, op.remote.pe, op.nbytes});
     if (whole == nullptr) return Post::again;
     whole->parts_left = 1;  // a hold, until all pieces are on their way
     whole->segment = op.remote.segment;
     whole->remote_offset = op.remote.offset;
     whole->local = op.local;
     whole->staging = op.nbytes;
-    desk_.make_lasting(*whole);
+    table_.make_lasting(*whole);
     if (kind == OpKind::put_signal) {
       whole->signal = op.detail.signal;
       if (longest(kind) < op.nbytes) whole->state.on<Event::owe_signal>();  // else the one piece brings it
     }
-    desk_.count_in(*whole, whole->what, op.context, op.outcome);
+    table_.count_in(*whole, whole->what, op.context, op.outcome);
     waiting_.add(takes_next(*whole, 0), *whole);
     return Post::ok;
   }
@@ -102,13 +102,13 @@ class StagedTransfers {
 
   /// Makes `op` one for rails, where they reach both ends after all.
   bool goes_direct(Op& op) const noexcept {
-    if (desk_.direct == nullptr || desk_.direct->empty()) [[likely]]
+    if (table_.direct == nullptr || table_.direct->empty()) [[likely]]
       return false;
-    const DirectMemory& direct = *desk_.direct;
+    const DirectMemory& direct = *table_.direct;
     const bool far = !op.local_is_ours() && direct.has(op.local);
     if (!far && !op.local_is_ours() && part_.holds(op.local)) return false;
     // As messages gets bring what the target's CPU reads.
-    if (op.kind == OpKind::get && !(desk_.reads() && (!far || direct.takes_gets()))) return false;
+    if (op.kind == OpKind::get && !(table_.reads() && (!far || direct.takes_gets()))) return false;
     if (op.kind == OpKind::put_signal && !far && pieces_.is_short(op.nbytes)) return false;  // goes with the signal
     const bool to_device = op.remote.segment == SegmentId::device;
     if (part_.stages(op.remote.segment) && !(to_device && direct.covered(op.remote, op.nbytes) == op.nbytes))
@@ -127,7 +127,7 @@ class StagedTransfers {
   /// Bytes of a piece. Where nothing may be read (RailTraits::reads_may_fail) a target would fetch a slot by a message
   /// for each few KiB, so the data of a put goes along with the requests.
   size_t longest(OpKind kind) const noexcept {
-    const bool by_slot = kind == OpKind::staged_get || desk_.reads() || pieces_.longest_inline() == 0;
+    const bool by_slot = kind == OpKind::staged_get || table_.reads() || pieces_.longest_inline() == 0;
     return by_slot ? part_.longest() : pieces_.longest_inline();
   }
 
@@ -142,7 +142,7 @@ class StagedTransfers {
   template <class FinishPart>
   Verdict advance(PieceTakes what, WaitingTransfer& w, int& full_pe, bool& moved, FinishPart&& finish_part) noexcept {
     OpCell& whole = *w.whole;
-    if (desk_.abandoned) return Verdict::stop;
+    if (table_.abandoned()) return Verdict::stop;
     if (whole.what.pe == full_pe) return Verdict::stays;
     while (!w.all_issued()) {
       const size_t at = w.issued, n = next_piece(whole, at);
@@ -162,7 +162,7 @@ class StagedTransfers {
     return Verdict::done;
   }
 
-  Desk<R>& desk_;
+  OperationTable<R>& table_;
   Requests<R>& requests_;
   StagingPart& part_;
   const size_t most_;
