@@ -2,11 +2,13 @@
 #include "bootstrap/local/oshrun/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
+#include <string_view>
 
 #include "src/base/error.h"
 #include "src/base/fds.h"
@@ -119,11 +121,38 @@ void refuse_second_program(const std::vector<std::string>& command) {
                command[i + 1].c_str(), command[0].c_str()));
 }
 
+/// What to do instead of an option that mpirun or srun has.
+const char* instead_of(std::string_view option) noexcept {
+  struct Foreign {
+    std::string_view name;
+    const char* instead;
+  };
+  static constexpr const char* kPesOfAHost = "write -H NODE:PES,... or slots=PES in a --hostfile";
+  static constexpr Foreign kForeign[] = {
+      {"mca", "Open MPI has it; settings of this library are variables: -x SHMEM_NAME=VALUE"},
+      {"oversubscribe", "leave it out: there may be more PEs than cores"},
+      {"allow-run-as-root", "leave it out: root may start PEs"},
+      {"machinefile", "write --hostfile"},
+      {"f", "write --hostfile"},
+      {"genv", "write -x NAME=VALUE"},
+      {"ppn", kPesOfAHost},
+      {"map-by", kPesOfAHost},
+      {"ntasks-per-node", kPesOfAHost},
+      {"N", kPesOfAHost},
+      {"report-bindings", "write --verbose"},
+  };
+  option.remove_prefix(std::min(option.find_first_not_of('-'), option.size()));
+  for (const Foreign& foreign : kForeign)
+    if (foreign.name == option) return foreign.instead;
+  return "see oshrun --help";
+}
+
 void complete(Options& options, const Words& words) {
   if (!options.command.empty() && options.command.front() == "--") {
     options.command.erase(options.command.begin());
   } else if (!options.command.empty() && options.command.front().front() == '-') {
-    throw Error(text("unknown option %s; see oshrun --help", options.command.front().c_str()));
+    const std::string& unknown = options.command.front();
+    throw Error(text("unknown option %s; %s", unknown.c_str(), instead_of(unknown)));
   } else {
     refuse_second_program(options.command);
   }

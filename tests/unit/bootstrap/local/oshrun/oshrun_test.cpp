@@ -99,6 +99,14 @@ TEST(OshrunOptions, OneThatIsRepeatedIsNamed) {
             "oshrun: option --timeout is given 2 times; give it once\n");
 }
 
+TEST(OshrunOptions, ThoseOfOtherLaunchersAreExplained) {
+  EXPECT_NE(parse({"--mca", "btl", "tcp", "-n", "2", "prog"}).message.find("unknown option --mca; Open MPI has it"),
+            std::string::npos);
+  EXPECT_NE(parse({"-n", "2", "--oversubscribe", "prog"}).message.find("leave it out"), std::string::npos);
+  EXPECT_NE(parse({"-n", "2", "-N", "1", "prog"}).message.find("slots=PES"), std::string::npos);
+  EXPECT_NE(parse({"--odd", "prog"}).message.find("unknown option --odd; see oshrun --help"), std::string::npos);
+}
+
 TEST(OshrunOptions, HelpShowsWhereTheProgramStands) {
   const std::string help = parse({"--help"}).message;
   EXPECT_NE(help.find("Usage: oshrun -n N [options] [--] program [arguments]\n"), std::string::npos) << help;
