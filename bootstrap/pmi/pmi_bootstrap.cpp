@@ -8,25 +8,33 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <climits>
+#include <cstdlib>
 #include <memory>
 
 #include "bootstrap/common/loaded_mpi.h"
 #include "bootstrap/common/variables.h"
 #include "bootstrap/pmi/base64.h"
 #include "src/base/error.h"
+#include "src/base/process.h"
 
 namespace railshmem {
+
+/// Finalizes PMI at exit when MPI was in the process but never started: the process manager takes an exit without
+/// finalize for a crash and kills the other PEs.
+struct pmi::FinalizeAtExit {
+  pid_t owner = getpid();
+  std::optional<pmi::Wire> wire;
+};
+
 namespace {
 
 constexpr const char* kRemedy = "start the program with MPICH's mpiexec -n 2 program (mpiexec.hydra)";
 
 /// Counts exchanges of the whole process: a key can be put only once per job, also by a second bootstrap.
 uint64_t next_exchange() noexcept {
-  static std::atomic<uint64_t> counter{0};
-  return counter.fetch_add(1, std::memory_order_relaxed);
+  return g_process.numbers.pmi_exchanges.fetch_add(1, std::memory_order_relaxed);
 }
 
 int number(pmi::Fields& fields, const char* key) {
@@ -68,20 +76,18 @@ void finalize(pmi::Wire& wire) noexcept {
   }
 }
 
-/// Finalizes PMI at exit when MPI was in the process but never started: the process manager takes an exit without
-/// finalize for a crash and kills the other PEs.
-struct Farewell {
-  pid_t owner = getpid();
-  std::optional<pmi::Wire> wire;
-  ~Farewell() {
-    const bool mpi_used = find_loaded_mpi().phase != MpiPhase::before_init;
-    if (wire && !mpi_used && getpid() == owner) finalize(*wire);
-  }
-};
+void finalize_at_exit() {
+  pmi::FinalizeAtExit& mine = g_process.pmi_at_exit.get();
+  const bool mpi_used = find_loaded_mpi().phase != MpiPhase::before_init;
+  if (mine.wire && !mpi_used && getpid() == mine.owner) finalize(*mine.wire);
+}
 
 void keep_for_exit(pmi::Wire wire) {
-  static Farewell farewell;  // its destructor is the exit handler
-  farewell.wire.emplace(std::move(wire));
+  const auto make = [] {
+    std::atexit(finalize_at_exit);
+    return new pmi::FinalizeAtExit;
+  };
+  g_process.pmi_at_exit.get(make)->wire.emplace(std::move(wire));
 }
 
 }  // namespace

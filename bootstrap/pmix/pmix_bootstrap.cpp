@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <condition_variable>
 #include <mutex>
 
 #include "bootstrap/common/deadline.h"
 #include "bootstrap/common/plugin_entry.h"
 #include "src/base/error.h"
+#include "src/base/process.h"
 
 namespace railshmem {
 namespace {
@@ -31,8 +31,7 @@ std::string pmix_variables() {
 
 /// Counts exchanges of the whole process, because keys cannot be taken back.
 uint64_t next_exchange() noexcept {
-  static std::atomic<uint64_t> counter{0};
-  return counter.fetch_add(1, std::memory_order_relaxed);
+  return g_process.numbers.pmi_exchanges.fetch_add(1, std::memory_order_relaxed);
 }
 
 /// Where a fence's answer arrives. Shared with PMIx, which may answer after we gave up.

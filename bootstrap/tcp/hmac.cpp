@@ -4,9 +4,9 @@
 #include <dlfcn.h>
 
 #include "src/base/error.h"
+#include "src/base/process.h"
 
 namespace railshmem::tcp {
-namespace {
 
 // Declared here, because the library is built where OpenSSL's headers are not.
 struct Libcrypto {
@@ -17,6 +17,8 @@ struct Libcrypto {
 
   bool complete() const noexcept { return sha256 && hmac && differ; }
 };
+
+namespace {
 
 Libcrypto open_libcrypto() noexcept {
   for (const char* name : {"libcrypto.so.3", "libcrypto.so.1.1"}) {
@@ -32,8 +34,7 @@ Libcrypto open_libcrypto() noexcept {
 }
 
 const Libcrypto& libcrypto() noexcept {
-  static const Libcrypto library = open_libcrypto();
-  return library;
+  return *g_process.libcrypto.get([] { return new Libcrypto(open_libcrypto()); });
 }
 
 const Libcrypto& need_libcrypto() {

@@ -7,19 +7,21 @@
 #include "bootstrap/tcp/make_tcp.h"
 #include "bootstrap/tcp/random_bytes.h"
 #include "bootstrap/tcp/tcp_bootstrap.h"
+#include "src/base/process.h"
 
 namespace railshmem {
-namespace {
 
-/// Sockets of the ids that this process made and nobody has joined by yet. Lives as long as the process, because
-/// an id is made before any World exists that could own it.
-struct OpenIds {
+/// Sockets of the ids that this process made and nobody has joined by yet. An id is made before any World exists that
+/// could own it.
+struct tcp::OpenIds {
   std::mutex mutex;
   std::map<tcp::Key, std::vector<UniqueFd>> listeners;
 };
-OpenIds& open_ids() {
-  static OpenIds ids;
-  return ids;
+
+namespace {
+
+tcp::OpenIds& open_ids() {
+  return g_process.tcp_ids.get();
 }
 
 /// At those addresses only, if they have a port in common.
@@ -50,7 +52,7 @@ void make_tcp_unique_id(const Env& env, char (&id)[128]) {
   const Bytes bytes = tcp::pack_id({use, key, std::move(addresses)});
   std::memset(id, 0, sizeof id);
   std::memcpy(id, bytes.data(), bytes.size());
-  OpenIds& ids = open_ids();
+  tcp::OpenIds& ids = open_ids();
   const std::lock_guard lock(ids.mutex);
   ids.listeners.emplace(key, std::move(listeners));
 }
@@ -74,7 +76,7 @@ std::unique_ptr<Bootstrap> make_tcp_bootstrap_from_id(const Env& env, const char
   meeting.interface = env.tcp_interface;
   meeting.place = text("the unique id's address %s", decoded.addresses.front().text().c_str());
   {
-    OpenIds& ids = open_ids();
+    tcp::OpenIds& ids = open_ids();
     const std::lock_guard lock(ids.mutex);
     auto made_here = ids.listeners.extract(decoded.key);
     if (pe == 0 && !made_here)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/active/active_set.h"
 
-#include <atomic>
-
 #include "include/shmem/types.h"
 #include "src/base/log.h"
 #include "src/base/pe_list.h"
+#include "src/base/process.h"
 #include "src/base/quantity.h"
 #include "src/rma/peer_address.h"
 
@@ -49,9 +48,8 @@ void check_psync(const ActiveSet& set, const long* psync) noexcept {
 
 /// Undefined by the standard, harmless here, and done by programs that let every PE call.
 [[gnu::cold]] void warn_outsider(const ActiveSet& set, const ActiveTriplet& triplet) noexcept {
-  static std::atomic<bool> said{false};
   // relaxed: only the first thread prints the warning; nothing else is handed over.
-  if (said.exchange(true, std::memory_order_relaxed)) return;
+  if (g_process.warned.outside_active_set.exchange(true, std::memory_order_relaxed)) return;
   log_warn(
       "%s: this PE is not in the active set (PE_start %d, logPE_stride %d, PE_size %d) and does nothing; only "
       "members should call (said once)",

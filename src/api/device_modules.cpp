@@ -2,9 +2,9 @@
 #include "src/api/device_modules.h"
 
 #include <cstddef>
-#include <optional>
 
 #include "shmemx.h"
+#include "src/api/job.h"
 #include "src/base/error.h"
 #include "src/base/guard.h"
 
@@ -91,7 +91,7 @@ void add(DeviceViews& views, const cuda::Driver& driver, DeviceViews::Key key, c
 }
 
 const cuda::Driver& driver_here() {
-  static const std::optional<cuda::Driver> driver = cuda::load_driver();
+  const cuda::Driver* const driver = job::driver();
   if (!driver) throw Error("there is no CUDA driver on this machine that could have loaded it");
   return *driver;
 }

@@ -8,13 +8,13 @@
 #include "include/shmem/device/view.h"
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/process.h"
 
 namespace railshmem {
 
 DeviceViews& DeviceViews::instance() noexcept {
-  // Never destroyed: units say goodbye from destructors of static objects, in whatever order those run.
-  static auto* const views = new DeviceViews;
-  return *views;
+  // Units say goodbye from destructors of static objects, in whatever order those run.
+  return g_process.device_views.get();
 }
 
 /// Gives the unit the view; says what is wrong, or nothing.

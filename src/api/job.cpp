@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "shmem/types.h"
 #include "src/api/device_views.h"
@@ -24,6 +25,7 @@
 #include "src/base/job_end.h"
 #include "src/base/log.h"
 #include "src/base/printable.h"
+#include "src/base/process.h"
 #include "src/base/shm_files.h"
 #include "src/base/thread.h"
 #include "src/check/collective.h"
@@ -32,16 +34,14 @@
 #include "src/rma/probe.h"
 
 namespace railshmem::job {
-namespace {
 
-thread_local World* t_world = nullptr;
-std::atomic<Bootstrap*> g_bootstrap{nullptr};
-
-/// Kept after the last finalize, so that init works again, and closed when the process exits.
-struct Process {
+/// What this process has of a job. Kept after the last finalize, so that init works again, and closed when the process
+/// exits.
+struct Job {
   std::mutex mutex;                                  ///< start and finish
   std::optional<StandardPlaceholders> placeholders;  ///< while libraries of the World open descriptors
   Memberships memberships;
+  std::atomic<Bootstrap*> bootstrap{nullptr};  ///< for the hooks of the end; null: nobody is to be told
   std::unique_ptr<World> world;
   std::unique_ptr<World> finished;       ///< kept for calls that other threads may be inside, until the next start
   std::atomic<World*> last{nullptr};     ///< of both, the last one: for calls
@@ -50,49 +50,52 @@ struct Process {
   int users = 0;
   std::atomic<int> thread_level{SHMEM_THREAD_SINGLE};
   std::atomic<bool> running{false};
+  bool handles_exit = false;  ///< the handlers of exit and fork are registered
 };
 
-/// Never destroyed: threads of the library may still look at it while the process exits.
-Process& process() {
-  static Process& instance = *new Process;
-  return instance;
+namespace {
+
+thread_local World* t_world = nullptr;
+
+Job& this_job() {
+  return g_process.job_state.get();
 }
 
 /// What a job that ends early has recorded.
 void rescue_timeline() noexcept {
-  const PeState* state = process().state;
+  const PeState* state = this_job().state;
   if (state && state->observer) state->observer->rescue();
 }
 
 /// For messages about failed rails. While the World is torn down its Liveness takes exits for no deaths.
 std::optional<std::string> dead_peer() noexcept {
-  const PeState* state = process().state;
+  const PeState* state = this_job().state;
   return state && state->liveness ? state->liveness->dead_peer() : std::nullopt;
 }
 
 /// The library's part of a forked child: it is no PE, so nothing of its parent's may be used, and nobody be told of its
 /// end. Its own calls of the library end it, and not the job. Nor does it keep from peers that its parent has ended.
 void disown_child() noexcept {
-  g_pe_state.store(nullptr, std::memory_order_relaxed);
-  process().state = nullptr;
+  g_process.pe_state.store(nullptr, std::memory_order_relaxed);
+  this_job().state = nullptr;
   set_absence(Absence::forked);
-  g_bootstrap.store(nullptr, std::memory_order_relaxed);
-  process().memberships.abandon();
+  this_job().bootstrap.store(nullptr, std::memory_order_relaxed);
+  this_job().memberships.abandon();
   set_end_hooks({});
   set_death_detector(nullptr);
-  process().running.store(false, std::memory_order_relaxed);
+  this_job().running.store(false, std::memory_order_relaxed);
 }
 
 /// Of this process, which ends without closing its endpoints, and of peers of this host that have ended so: nobody else
 /// may be left to do it.
 void remove_network_files() noexcept {
-  const PeState* state = process().state;
+  const PeState* state = this_job().state;
   if (!state || !state->network) return;
   try {
     std::vector<pid_t> processes{getpid()};
     if (state->liveness)
       for (const pid_t peer : state->liveness->ended()) processes.push_back(peer);
-    remove_shm_files(processes, process().since_ns);
+    remove_shm_files(processes, this_job().since_ns);
   } catch (const std::bad_alloc&) {  // they stay
   }
 }
@@ -102,7 +105,7 @@ void remove_network_files() noexcept {
 void remove_network_files_at_last() noexcept {
   constexpr timespec kPause{0, 10'000'000};
   constexpr int kPauses = 20;
-  const PeState* state = process().state;
+  const PeState* state = this_job().state;
   if (!state || !state->network || !state->liveness) return;
   for (int i = 0; i < kPauses && !state->liveness->all_ended(); ++i) nanosleep(&kPause, nullptr);
   remove_network_files();
@@ -113,35 +116,35 @@ void remove_network_files_at_last() noexcept {
 void leave_at_exit() {
   if (is_forked_child()) return;
   if (end_is_claimed()) return wait_for_the_end();
-  Process& p = process();
-  if (p.world) {
+  Job& job = this_job();
+  if (job.world) {
     // No warning where the launcher told this PE to end, or a PE died: the reason was printed then.
-    if (!p.memberships.current()->told_to_end() && !dead_peer())
+    if (!job.memberships.current()->told_to_end() && !dead_peer())
       log_warn("this process exits without shmem_finalize; call it before returning from main");
     rescue_timeline();
     remove_network_files();
     return;
   }
   // release: no abort may use the bootstrap any more.
-  g_bootstrap.store(nullptr, std::memory_order_release);
-  p.memberships.end();
+  job.bootstrap.store(nullptr, std::memory_order_release);
+  job.memberships.end();
 }
 
 /// Called by the first start that has a bootstrap, and so after what that has registered for the exit.
-bool handle_ends_of_process() {
+void handle_ends_of_process() {
+  if (std::exchange(this_job().handles_exit, true)) return;
   std::atexit(leave_at_exit);
   pthread_atfork(nullptr, nullptr, disown_child);
-  return true;
 }
 
 // The hooks of the end. acquire, in both that read the bootstrap: pairs with start(); it is complete once its address
 // is here.
 void notify_end(int status, const char* why) noexcept {
-  if (Bootstrap* bootstrap = g_bootstrap.load(std::memory_order_acquire)) bootstrap->notify_end(status, why);
+  if (Bootstrap* bootstrap = this_job().bootstrap.load(std::memory_order_acquire)) bootstrap->notify_end(status, why);
 }
 
 bool notifying_kills() noexcept {
-  Bootstrap* bootstrap = g_bootstrap.load(std::memory_order_acquire);
+  Bootstrap* bootstrap = this_job().bootstrap.load(std::memory_order_acquire);
   return bootstrap && bootstrap->notifying_kills();
 }
 
@@ -164,11 +167,9 @@ void print_settings(const Env& env, const World& world, int pe) {
 
 /// Null where the program has nothing to do with CUDA: loading the driver takes a good part of a second.
 const cuda::Driver* driver_for(const Env& env, bool has_kernels) {
-  static std::optional<cuda::Driver> driver;  // stays loaded
   if (env.heap_kind == HeapKind::host) return nullptr;
   const bool wanted = env.heap_kind == HeapKind::device || has_kernels || cuda::driver_is_loaded();
-  if (wanted && !driver) driver = cuda::load_driver();
-  return wanted && driver ? &*driver : nullptr;
+  return wanted ? driver() : nullptr;
 }
 
 void publish_view(const WorldView* view) {
@@ -181,8 +182,8 @@ void publish_view(const WorldView* view) {
 /// From here on calls of other threads end the job with a message that names them.
 void close_to_calls() {
   set_absence(Absence::finalized);
-  g_pe_state.store(nullptr, std::memory_order_relaxed);
-  process().running.store(false, std::memory_order_relaxed);
+  g_process.pe_state.store(nullptr, std::memory_order_relaxed);
+  this_job().running.store(false, std::memory_order_relaxed);
 }
 
 void warn_unknown_names(int pe) {
@@ -218,28 +219,28 @@ int start(int requested_thread_level, const BootstrapRequest& request) {
     t_world->barrier("shmem_init");
     return thread_level();
   }
-  Process& p = process();
-  const std::lock_guard lock(p.mutex);
-  if (p.world) {
-    p.memberships.must_be_current(*p.world, request);
-    ++p.users;
-    p.world->barrier("shmem_init");
-    return p.thread_level;
+  Job& job = this_job();
+  const std::lock_guard lock(job.mutex);
+  if (job.world) {
+    job.memberships.must_be_current(*job.world, request);
+    ++job.users;
+    job.world->barrier("shmem_init");
+    return job.thread_level;
   }
-  ++p.users;
+  ++job.users;
   try {
-    p.placeholders.emplace();
+    job.placeholders.emplace();
     const Env env = Env::parse();
     set_log_level(env.debug);
-    if (p.since_ns == 0) p.since_ns = shm_file_time_ns();
-    p.finished.reset();
+    if (job.since_ns == 0) job.since_ns = shm_file_time_ns();
+    job.finished.reset();
     // relaxed: nothing of the old bootstrap is used any more, which entering another job may destroy.
-    g_bootstrap.store(nullptr, std::memory_order_relaxed);
-    Bootstrap& bootstrap = p.memberships.enter(env, request);
-    [[maybe_unused]] static const bool once = handle_ends_of_process();
+    job.bootstrap.store(nullptr, std::memory_order_relaxed);
+    Bootstrap& bootstrap = job.memberships.enter(env, request);
+    handle_ends_of_process();
     set_process_log_pe(bootstrap.pe());
     // release: pairs with the hooks of the end.
-    g_bootstrap.store(&bootstrap, std::memory_order_release);
+    job.bootstrap.store(&bootstrap, std::memory_order_release);
     set_end_hooks({notify_end, notifying_kills, tidy});
     set_death_detector(dead_peer);
     warn_unknown_names(bootstrap.pe());
@@ -249,52 +250,61 @@ int start(int requested_thread_level, const BootstrapRequest& request) {
     options.driver = driver_for(env, options.has_kernels);
     options.publish_view = publish_view;
     options.close_to_calls = close_to_calls;
-    p.world = std::make_unique<World>(env, bootstrap, options);
-    print_settings(env, *p.world, bootstrap.pe());
+    job.world = std::make_unique<World>(env, bootstrap, options);
+    print_settings(env, *job.world, bootstrap.pe());
   } catch (...) {
-    p.placeholders.reset();
-    --p.users;
+    job.placeholders.reset();
+    --job.users;
     throw;
   }
-  p.thread_level = requested_thread_level;
+  job.thread_level = requested_thread_level;
   set_absence(Absence::not_started);
-  p.last = p.world.get();
-  p.state = &p.world->state();
-  g_pe_state = p.state.load();
-  p.running.store(true, std::memory_order_release);  // whoever sees it sees the world, too
+  job.last = job.world.get();
+  job.state = &job.world->state();
+  g_process.pe_state = job.state.load();
+  job.running.store(true, std::memory_order_release);  // whoever sees it sees the world, too
   return requested_thread_level;
 }
 
 void finish() {
   if (this_thread_ends()) return;  // called by an exit handler of the program
   if (t_world) return t_world->barrier("shmem_finalize");
-  Process& p = process();
-  const std::lock_guard lock(p.mutex);
-  if (p.users == 0) return;
-  if (checking(p.world->state())) check::must_agree(p.world->teams().world(), {p.world->state(), "shmem_finalize"});
-  if (--p.users > 0) return p.world->barrier("shmem_finalize");
-  p.world->finish();
-  if (p.world->may_be_in_use())
-    p.finished = std::move(p.world);
+  Job& job = this_job();
+  const std::lock_guard lock(job.mutex);
+  if (job.users == 0) return;
+  if (checking(job.world->state()))
+    check::must_agree(job.world->teams().world(), {job.world->state(), "shmem_finalize"});
+  if (--job.users > 0) return job.world->barrier("shmem_finalize");
+  job.world->finish();
+  if (job.world->may_be_in_use())
+    job.finished = std::move(job.world);
   else
-    p.world.reset();
-  p.state = nullptr;
-  p.placeholders.reset();
-  if (p.memberships.current()->ends_with_world()) g_bootstrap.store(nullptr, std::memory_order_relaxed);
-  p.memberships.leave();
+    job.world.reset();
+  job.state = nullptr;
+  job.placeholders.reset();
+  if (job.memberships.current()->ends_with_world()) job.bootstrap.store(nullptr, std::memory_order_relaxed);
+  job.memberships.leave();
 }
 
 void finish_failed(int status) {
   auto watch = start_thread<std::jthread>({"railshmem-exit", "the watch over the others' end"}, log_pe(),
                                           [status](const std::stop_token& stop) { leave_if_alone(stop, status); });
   // What follows the others' coming takes as long as it takes.
-  if (Process& p = process(); p.world && !t_world)
-    p.world->when_all_finish([&watch] {
+  if (Job& job = this_job(); job.world && !t_world)
+    job.world->when_all_finish([&watch] {
       watch.request_stop();
       if (watch.joinable()) watch.join();  // it may be ending this process, and reads the World
     });
   finish();
-  if (Process& p = process(); p.world && !t_world) p.world->when_all_finish({});  // it runs on, and the watch ends here
+  if (Job& job = this_job(); job.world && !t_world)
+    job.world->when_all_finish({});  // it runs on, and the watch ends here
+}
+
+const cuda::Driver* driver() {
+  return g_process.cuda_driver.get([]() -> const cuda::Driver* {
+    const std::optional<cuda::Driver> loaded = cuda::load_driver();
+    return loaded ? new cuda::Driver(*loaded) : nullptr;
+  });
 }
 
 World& must_run(const char* function) {
@@ -303,19 +313,19 @@ World& must_run(const char* function) {
 }
 
 bool running() noexcept {
-  return process().running.load(std::memory_order_acquire) || t_world;  // acquire: pairs with the store in start()
+  return this_job().running.load(std::memory_order_acquire) || t_world;  // acquire: pairs with the store in start()
 }
 bool has_run() noexcept {
   return running() || absence() == Absence::finalized;
 }
 int thread_level() noexcept {
-  return process().thread_level.load(std::memory_order_relaxed);
+  return this_job().thread_level.load(std::memory_order_relaxed);
 }
 
 World& world(const char* function) noexcept {
   if (t_world) return *t_world;
   pe_state(function);  // ends the job when nothing runs
-  return *process().last.load(std::memory_order_relaxed);
+  return *this_job().last.load(std::memory_order_relaxed);
 }
 
 void exit_all(int status) noexcept {

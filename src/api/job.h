@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The process's part in a job: the one global of the library. Started by init, counted, left by finalize.
+// The process's part in a job. Started by init, counted, left by finalize.
 #pragma once
 
 #include <memory>
@@ -30,6 +30,9 @@ World& world(const char* function) noexcept;
 
 /// world() for calls that report by a status: throws Error if none exists.
 World& must_run(const char* function);
+
+/// The CUDA driver, which stays loaded; null where there is no driver.
+const cuda::Driver* driver();
 
 /// Ends every PE with `status`.
 [[noreturn]] void exit_all(int status) noexcept;

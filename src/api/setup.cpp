@@ -3,13 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <atomic>
-
 #include "src/api/entry.h"
 #include "src/api/job.h"
 #include "src/base/guard.h"
 #include "src/base/job_end.h"
 #include "src/base/log.h"
+#include "src/base/process.h"
 #include "src/base/system_limits.h"
 
 using namespace railshmem;
@@ -69,8 +68,8 @@ void pshmem_finalize(void) {
   if (job::running()) return job::finish();
   if (!job::has_run()) die("shmem_finalize was called before shmem_init; call shmem_init first");
   // Programs call it from several places of their ends, and other libraries let that pass.
-  static std::atomic<bool> warned{false};
-  if (!warned.exchange(true)) log_warn("shmem_finalize was called once more than shmem_init; the call does nothing");
+  if (!g_process.warned.second_finalize.exchange(true))
+    log_warn("shmem_finalize was called once more than shmem_init; the call does nothing");
 }
 
 void pshmem_global_exit(int status) {

@@ -3,12 +3,10 @@
 
 #include <time.h>
 
-#include <atomic>
+#include "src/base/process.h"
 
 namespace railshmem {
 namespace {
-
-std::atomic<DeathDetector> g_detector{nullptr};
 
 constexpr timespec kPause{0, 10'000'000};
 constexpr int kPausesPerTenth = 10;
@@ -17,12 +15,12 @@ constexpr int kPausesPerTenth = 10;
 
 // release: pairs with detected_death(); what the detector looks at is complete once it is here.
 void set_death_detector(DeathDetector detector) noexcept {
-  g_detector.store(detector, std::memory_order_release);
+  g_process.death_detector.store(detector, std::memory_order_release);
 }
 
 std::string detected_death(int tenths) noexcept {
   // acquire: pairs with set_death_detector().
-  const DeathDetector detector = g_detector.load(std::memory_order_acquire);
+  const DeathDetector detector = g_process.death_detector.load(std::memory_order_acquire);
   for (int i = 0; detector && i < tenths * kPausesPerTenth; ++i) {
     if (auto death = detector()) return *death;
     nanosleep(&kPause, nullptr);

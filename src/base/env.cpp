@@ -80,14 +80,14 @@ Env Env::parse() {
   return parse(process_lookup);
 }
 
-const std::vector<EnvRow>& env_rows() {
-  static const std::vector<EnvRow> rows = {
+std::span<const EnvRow> env_rows() {
+  static constexpr EnvRow kRows[] = {
 #define ENV(field, type, fallback, name, help) \
   {name, fallback, help, std::is_same_v<env_types::type, env_types::Secret>},
 #include "src/base/env_table.inc"
 #undef ENV
   };
-  return rows;
+  return kRows;
 }
 
 std::string describe_env(const Env::Lookup& lookup) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ struct EnvRow {
   const char* help;
   bool secret;  ///< its value is never shown
 };
-const std::vector<EnvRow>& env_rows();
+std::span<const EnvRow> env_rows();
 
 /// The table with the values in force, as SHMEM_INFO=1 prints it.
 std::string describe_env(const Env::Lookup& lookup);

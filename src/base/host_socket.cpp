@@ -6,13 +6,13 @@
 #include <sys/time.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
 
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/process.h"
 #include "src/base/system_limits.h"
 
 namespace railshmem {
@@ -43,9 +43,8 @@ bool is_lack(int error) noexcept {
 }
 
 void rest_for_lack(int error, int stop) noexcept {
-  static std::atomic_flag warned;
   try {
-    if (!warned.test_and_set())
+    if (!g_process.warned.refused_connections.exchange(true))
       log_warn("PEs of this host wait for this one, which cannot accept their connections: %s",
                refusal_text(error).c_str());
   } catch (const std::exception&) {  // no memory for the text

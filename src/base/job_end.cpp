@@ -7,12 +7,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
 
 #include "src/base/log.h"
+#include "src/base/process.h"
 #include "src/base/signal_actions.h"
 #include "src/base/thread.h"
 
@@ -30,29 +30,19 @@ constexpr timespec kPause{0, 10'000'000};
 constexpr int kPausesForProgram = 50;
 constexpr int kPausesForOthers = 3000;  // half a minute: more than all steps take
 
-std::atomic<decltype(EndHooks::notify)> g_notify{nullptr};
-std::atomic<decltype(EndHooks::notifying_kills)> g_notifying_kills{nullptr};
-std::atomic<decltype(EndHooks::tidy)> g_tidy{nullptr};
-std::atomic<bool> g_ending{false};
+using Exit = Process::End::Exit;
+using Exiting = Process::End::Exiting;
+
 thread_local bool t_ending = false;
 
-/// Read by a signal handler and by whoever comes to the last exit handler.
-std::atomic<int> g_status{kAbortStatus};
-enum class Exit : uint8_t { not_by_us, exiting, exiting_and_notifies };
-std::atomic<Exit> g_exit{Exit::not_by_us};
-
-/// exit() by two threads at once is undefined before glibc 2.41, where the second one waits for the first. Whose exit()
-/// it is: the one that the program has begun, whose handlers are running, or that of the thread that ends the process.
-enum class Exiting : uint8_t { nobody, program, ender };
-std::atomic<Exiting> g_exiting{Exiting::nobody};
-
+/// exit() by two threads at once is undefined before glibc 2.41, where the second one waits for the first.
 bool takes_exit(Exiting who) noexcept {
   Exiting before = Exiting::nobody;
-  return g_exiting.compare_exchange_strong(before, who, std::memory_order_relaxed) || before == who;
+  return g_process.end.exiting.compare_exchange_strong(before, who, std::memory_order_relaxed) || before == who;
 }
 
 void leave_now(int) {
-  _exit(g_status.load(std::memory_order_relaxed));
+  _exit(g_process.end.status.load(std::memory_order_relaxed));
 }
 
 void handle(int signal, void (*handler)(int)) noexcept {
@@ -75,18 +65,18 @@ void end_within(int seconds) noexcept {
 
 // acquire, in the three functions: pairs with set_end_hooks(); what the hooks use is complete.
 bool notifying_kills() noexcept {
-  const auto hook = g_notifying_kills.load(std::memory_order_acquire);
+  const auto hook = g_process.end.notifying_kills.load(std::memory_order_acquire);
   return hook && hook();
 }
 
 void notify(int status, const char* why) noexcept {
   end_within(kTellSeconds);
-  if (const auto hook = g_notify.load(std::memory_order_acquire)) hook(status, why);
+  if (const auto hook = g_process.end.notify.load(std::memory_order_acquire)) hook(status, why);
 }
 
 void tidy(EndHooks::Cause cause) noexcept {
   end_within(kTidySeconds);
-  if (const auto hook = g_tidy.load(std::memory_order_acquire)) hook(cause);
+  if (const auto hook = g_process.end.tidy.load(std::memory_order_acquire)) hook(cause);
 }
 
 void* flush(void*) {
@@ -124,9 +114,9 @@ void flush_output(int seconds, void* (*by)(void*) = flush) noexcept {
 /// The first handler that is registered is the last to run: behind the destructors of static objects, before those of
 /// libraries whose threads still run.
 void finish_exit() {
-  const Exit how = g_exit.load(std::memory_order_relaxed);
+  const Exit how = g_process.end.exit.load(std::memory_order_relaxed);
   if (how == Exit::not_by_us) return;
-  const int status = g_status.load(std::memory_order_relaxed);
+  const int status = g_process.end.status.load(std::memory_order_relaxed);
   flush_output(kFlushSeconds, flush_streams);
   if (how == Exit::exiting_and_notifies) notify(status, "");
   _exit(status);
@@ -143,14 +133,14 @@ void begin(int status) noexcept {
     leave_now(0);
   }
   claim_the_end();
-  g_status.store(status, std::memory_order_relaxed);
+  g_process.end.status.store(status, std::memory_order_relaxed);
 }
 
 [[noreturn]] void end_by_exit(int status, EndHooks::Cause cause) noexcept {
   const bool kills = notifying_kills();
   if (!kills) notify(status, "");
   tidy(cause);
-  g_exit.store(kills ? Exit::exiting_and_notifies : Exit::exiting, std::memory_order_relaxed);
+  g_process.end.exit.store(kills ? Exit::exiting_and_notifies : Exit::exiting, std::memory_order_relaxed);
   end_within(kExitSeconds);
   if (takes_exit(Exiting::ender)) std::exit(status);
   for (;;) pause();  // the program's exit() comes to finish_exit()
@@ -175,20 +165,20 @@ void wait_for_program() noexcept {
 
 // release: pairs with the functions that call the hooks.
 void set_end_hooks(const EndHooks& hooks) noexcept {
-  g_notifying_kills.store(hooks.notifying_kills, std::memory_order_release);
-  g_tidy.store(hooks.tidy, std::memory_order_release);
-  g_notify.store(hooks.notify, std::memory_order_release);
+  g_process.end.notifying_kills.store(hooks.notifying_kills, std::memory_order_release);
+  g_process.end.tidy.store(hooks.tidy, std::memory_order_release);
+  g_process.end.notify.store(hooks.notify, std::memory_order_release);
 }
 
 void claim_the_end() noexcept {
   // relaxed: nothing is handed over.
-  if (!t_ending && g_ending.exchange(true, std::memory_order_relaxed))
+  if (!t_ending && g_process.end.claimed.exchange(true, std::memory_order_relaxed))
     for (int i = 0; i < kPausesForOthers; ++i) nanosleep(&kPause, nullptr);
   t_ending = true;
 }
 
 bool end_is_claimed() noexcept {
-  return g_ending.load(std::memory_order_relaxed);
+  return g_process.end.claimed.load(std::memory_order_relaxed);
 }
 bool this_thread_ends() noexcept {
   return t_ending;
@@ -199,7 +189,7 @@ void wait_for_the_end() noexcept {
   const bool mine = takes_exit(Exiting::program);
   // Not mine: the other thread is in exit() already, or waits there for this one (glibc 2.41 and newer).
   const int pauses = mine ? kPausesForOthers : kPausesForProgram;
-  for (int i = 0; i < pauses && (!mine || g_exit.load(std::memory_order_relaxed) == Exit::not_by_us); ++i)
+  for (int i = 0; i < pauses && (!mine || g_process.end.exit.load(std::memory_order_relaxed) == Exit::not_by_us); ++i)
     nanosleep(&kPause, nullptr);
 }
 

@@ -4,21 +4,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
 
 #include "src/base/job_end.h"
 #include "src/base/printable.h"
+#include "src/base/process.h"
 
 namespace railshmem {
 namespace {
 
-std::atomic<LogLevel> g_level{LogLevel::warn};
-std::atomic<int> g_process_pe{-1};
 thread_local int t_pe = -1;
-std::atomic<uint64_t> g_warnings{0};
 
 /// "12345.678 ", the machine's uptime, for whoever has to compare what several PEs did; nothing below debug.
 void print_time(char* text, size_t nbytes) noexcept {
@@ -50,27 +47,27 @@ void print_line(const char* level, const char* format, va_list args) noexcept {
 }  // namespace
 
 void set_log_level(LogLevel level) noexcept {
-  g_level.store(level, std::memory_order_relaxed);
+  g_process.log.level.store(level, std::memory_order_relaxed);
 }
 bool log_enabled(LogLevel level) noexcept {
-  return level <= g_level.load(std::memory_order_relaxed);
+  return level <= g_process.log.level.load(std::memory_order_relaxed);
 }
 
 void set_log_pe(int pe) noexcept {
   t_pe = pe;
   int none = -1;
-  g_process_pe.compare_exchange_strong(none, pe, std::memory_order_relaxed);
+  g_process.log.pe.compare_exchange_strong(none, pe, std::memory_order_relaxed);
 }
 void set_process_log_pe(int pe) noexcept {
   t_pe = pe;
-  g_process_pe.store(pe, std::memory_order_relaxed);
+  g_process.log.pe.store(pe, std::memory_order_relaxed);
 }
 int log_pe() noexcept {
-  return t_pe >= 0 ? t_pe : g_process_pe.load(std::memory_order_relaxed);
+  return t_pe >= 0 ? t_pe : g_process.log.pe.load(std::memory_order_relaxed);
 }
 
 uint64_t warnings_logged() noexcept {
-  return g_warnings.load(std::memory_order_relaxed);
+  return g_process.log.warnings.load(std::memory_order_relaxed);
 }
 
 #define RAILSHMEM_LOG(level)                 \
@@ -84,7 +81,7 @@ void log_error(const char* format, ...) noexcept {
   RAILSHMEM_LOG(error);
 }
 void log_warn(const char* format, ...) noexcept {
-  g_warnings.fetch_add(1, std::memory_order_relaxed);
+  g_process.log.warnings.fetch_add(1, std::memory_order_relaxed);
   RAILSHMEM_LOG(warn);
 }
 void log_info(const char* format, ...) noexcept {

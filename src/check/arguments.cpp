@@ -3,10 +3,9 @@
 
 #include <unistd.h>
 
-#include <atomic>
-
 #include "shmem/types.h"
 #include "src/base/log.h"
+#include "src/base/process.h"
 #include "src/check/call_site.h"
 #include "src/rma/not_symmetric.h"
 #include "src/rma/peer_address.h"
@@ -39,8 +38,7 @@ const void* mapped_address(const PeState& state, const void* symmetric, size_t n
 
 /// Once: a loop that does so would fill the terminal.
 void warn_of_own_memory(const char* function, const void* address, int pe) noexcept {
-  static std::atomic<bool> told{false};
-  if (told.exchange(true, std::memory_order_relaxed)) return;
+  if (g_process.warned.own_memory.exchange(true, std::memory_order_relaxed)) return;
   log_warn(
       "%s: address %p is not symmetric; PE %d is the caller, so here the call is a plain access to its memory, but "
       "other libraries may end the job; allocate with shmem_malloc; called at %s",

@@ -7,6 +7,7 @@
 
 #include "src/base/cpu.h"
 #include "src/base/log.h"
+#include "src/base/process.h"
 #include "src/collective/collectives.h"
 #include "src/collective/control_block.h"
 #include "src/collective/link.h"
@@ -34,8 +35,7 @@ std::byte* latest_call(const PeState& state) noexcept {
 
 /// Threads may be in collectives of two teams at once.
 void show_latest(const PeState& state, const CallRecord& mine) noexcept {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(g_process.latest_collective);
   std::memcpy(latest_call(state), &mine, sizeof mine);
 }
 

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <atomic>
 #include <utility>
-#include <vector>
 
 #include "src/base/cpu.h"
 #include "src/base/log.h"
+#include "src/base/process.h"
 #include "src/cuda/check.h"
 #include "src/cuda/context_guard.h"
 
@@ -24,12 +24,6 @@ constexpr uint64_t kAskEvery = 1000 * kRoughTicksPerUs;  // where the stream cou
 constexpr uint64_t kSpinFor = 100'000;                   // longer than the copy of a few KiB
 constexpr uint64_t kYieldFor = 5'000'000;                // a GiB takes 20 ms
 constexpr timespec kNap{0, 50'000};
-
-/// Of a stream that is left behind: it may write its count at any time, and to free the word could wait for it.
-void keep_for_ever(PinnedMemory count) {
-  static auto* const counts = new std::vector<PinnedMemory>();
-  counts->push_back(std::move(count));
-}
 
 }  // namespace
 
@@ -58,7 +52,8 @@ CopyLane::~CopyLane() {
               static_cast<unsigned long long>(patience_ns_ / 1'000'000'000));
   if (result != kNotReady) gpu_.log_failure(result, "cuStreamQuery");
   destroy(result != kNotReady);
-  if (result == kNotReady && counts()) keep_for_ever(std::move(*ended_));
+  // The stream may write its count at any time, and to free the word could wait for it.
+  if (result == kNotReady && counts()) g_process.kept.add(std::move(*ended_));
 }
 
 void CopyLane::destroy(bool stream_too) noexcept {

@@ -2,18 +2,9 @@
 // Exchanges the pages behind an address range, contents unchanged: private memory to a file's, and back.
 #pragma once
 
-#include <cstddef>
+#include "src/base/process.h"
 
 namespace railshmem {
-
-/// Whole pages of this process and the memfd that holds, or will hold, their contents.
-struct PageRange {
-  std::byte* base = nullptr;
-  size_t nbytes = 0;
-  size_t initialised_nbytes = 0;  ///< from `base`: pages that may come from the executable's file
-  int protection = 0;
-  int fd = -1;
-};
 
 // Both write no global, allocate nothing and take no lock; nobody else may write the range meanwhile.
 // They return 0, or an errno with everything as it was.

@@ -8,6 +8,7 @@
 
 #include "src/base/cpu.h"
 #include "src/base/error.h"
+#include "src/base/process.h"
 #include "src/globals/raw_syscall.h"
 #include "src/globals/task_list.h"
 
@@ -41,9 +42,6 @@ struct ParkTable {
 
 namespace {
 
-int g_sanitizer_thread = 0;    // found out once, because it takes kBlockedNs
-ParkTable* g_table = nullptr;  // read by the handler; written only while no globals are being moved
-
 RAILSHMEM_BARE int load(const int& word) noexcept {
   return __atomic_load_n(&word, __ATOMIC_ACQUIRE);
 }
@@ -53,7 +51,7 @@ RAILSHMEM_BARE void store(int& word, int value) noexcept {
 
 RAILSHMEM_BARE void hold_this_thread(int) {
   const int saved = errno;
-  ParkTable* table = __atomic_load_n(&g_table, __ATOMIC_ACQUIRE);
+  ParkTable* table = __atomic_load_n(&g_process.park.table, __ATOMIC_ACQUIRE);
   const int tid = static_cast<int>(raw(SYS_gettid));
   const int count = table == nullptr ? 0 : load(table->count);
   for (int i = 0; i < count; ++i) {
@@ -118,7 +116,7 @@ bool ThreadPark::install_handler() noexcept {
     now.sa_handler = hold_this_thread;
     now.sa_flags = SA_RESTART | SA_ONSTACK;
     sigfillset(&now.sa_mask);
-    __atomic_store_n(&g_table, table_, __ATOMIC_RELEASE);
+    __atomic_store_n(&g_process.park.table, table_, __ATOMIC_RELEASE);
     if (set_action(signal, &now, nullptr) != 0) continue;
     signal_ = signal;
     return true;
@@ -143,9 +141,9 @@ RAILSHMEM_BARE ThreadPark::Progress ThreadPark::hold(int tid, uint64_t waited_ns
     return Progress::settled;
   }
   if (load(entry->held) == kGone) store(entry->held, kFresh);  // the number was given to a new thread
-  const bool known_deaf = kSanitizerThreads != 0 && tid == g_sanitizer_thread;
+  const bool known_deaf = kSanitizerThreads != 0 && tid == g_process.park.sanitizer_thread;
   if (state == TaskState::blocked && load(entry->held) == kFresh && (known_deaf || waited_ns > kBlockedNs)) {
-    if (kSanitizerThreads != 0 && deaf == 0) g_sanitizer_thread = tid;
+    if (kSanitizerThreads != 0 && deaf == 0) g_process.park.sanitizer_thread = tid;
     if (++deaf <= kSanitizerThreads) return Progress::settled;
     return refuse(Refusal::blocked, tid), Progress::refused;
   }
@@ -200,7 +198,7 @@ RAILSHMEM_BARE void ThreadPark::release() noexcept {
   restore_handler();
   // A thread that was signalled but never answered may be about to enter the handler: leave it the table then.
   if (quiet) {
-    __atomic_store_n(&g_table, static_cast<ParkTable*>(nullptr), __ATOMIC_RELEASE);
+    __atomic_store_n(&g_process.park.table, static_cast<ParkTable*>(nullptr), __ATOMIC_RELEASE);
     raw(SYS_munmap, table_, sizeof(ParkTable));
   }
   table_ = nullptr;

@@ -8,9 +8,21 @@
 
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/process.h"
 
 namespace railshmem::observe {
+
+/// Which observers a thread that ends may still tell.
+struct Living {
+  std::mutex mutex;
+  std::vector<Observer*> observers;
+};
+
 namespace {
+
+Living& living() {
+  return g_process.observers.get();
+}
 
 /// The log of the calling thread, and the id of the Observer that the log belongs to.
 struct Mine {
@@ -18,16 +30,6 @@ struct Mine {
   ThreadLog* log = nullptr;
 };
 thread_local Mine t_mine;
-
-/// Which observers a thread that ends may still tell. Never destroyed: threads may end while the process exits.
-struct Living {
-  std::mutex mutex;
-  std::vector<Observer*> observers;
-};
-Living& living() {
-  static Living& instance = *new Living;
-  return instance;
-}
 
 struct Farewell {
   ~Farewell() {
@@ -39,8 +41,7 @@ struct Farewell {
 };
 
 uint64_t next_id() noexcept {
-  static std::atomic<uint64_t> last{0};
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+  return g_process.numbers.observers.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 }  // namespace
@@ -65,7 +66,7 @@ ThreadLog& Observer::log() noexcept {
 
 ThreadLog& Observer::add_log() noexcept {
   try {
-    thread_local Farewell farewell;
+    thread_local Farewell t_farewell;
     const std::lock_guard lock(mutex_);
     if (!idle_.empty()) {
       t_mine = {id_, idle_.back()};

@@ -20,10 +20,9 @@ bool call_membarrier(int command) noexcept {
   return syscall(SYS_membarrier, command, 0, 0) == 0;
 }
 
-/// Once per process: a process must announce that it will use the expedited form.
+/// A process must announce that it will use the expedited form; a second time does nothing.
 bool register_process() noexcept {
-  static const bool registered = call_membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
-  return registered;
+  return call_membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
 }
 
 }  // namespace

@@ -134,9 +134,9 @@ class HostSide {
   bool progress() noexcept {
     // Peers' updates, for which the thread waits, come to the proxy endpoint. A stream of requests there must not keep
     // the host endpoint waiting.
-    thread_local uint32_t turn = 0;
+    thread_local uint32_t t_turn = 0;
     const bool helped = proxy_.try_step(ProxySide<R>::Stepper::waiting_host);
-    if ((helped && ++turn % 8 != 0) || pending() == 0 || !port_.try_enter_idle()) return helped;
+    if ((helped && ++t_turn % 8 != 0) || pending() == 0 || !port_.try_enter_idle()) return helped;
     const bool moved = poll();
     leave();
     return helped || moved;

@@ -7,11 +7,10 @@
 
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/process.h"
 #include "src/rma/ordering.h"
 
 namespace railshmem {
-
-std::atomic<uintptr_t> ContextTable::made_{0};
 
 ContextTable::~ContextTable() {
   for (size_t place = 0; place < used_places_; ++place)
@@ -45,7 +44,8 @@ shmem_ctx_t ContextTable::create(const PeSet* pes, shmem_team_t team, long optio
     Entry& e = entry(place);
     e.context = {net, pes, team, options, gettid()};
     // relaxed: only to be different.
-    const uintptr_t handle = ((made_.fetch_add(1, std::memory_order_relaxed) + 1) << 20) | (place + 2);
+    const uintptr_t handle =
+        ((g_process.numbers.contexts.fetch_add(1, std::memory_order_relaxed) + 1) << 20) | (place + 2);
     if (listener_) [[unlikely]]
       listener_(place, handle, e.context);
     // release: pairs with find().

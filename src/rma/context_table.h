@@ -76,7 +76,6 @@ class ContextTable {
   std::vector<size_t> free_;  ///< places that were in use
   size_t used_places_ = 0;    ///< places ever used
   Listener listener_;         ///< empty: nobody listens
-  static std::atomic<uintptr_t> made_;
 };
 
 }  // namespace railshmem

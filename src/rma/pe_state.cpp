@@ -3,24 +3,19 @@
 
 #include <unistd.h>
 
-#include <atomic>
-
 #include "src/base/log.h"
 
 namespace railshmem {
 namespace {
 
 thread_local PeState* t_pe_state = nullptr;
-std::atomic<Absence> g_absence{Absence::not_started};
 
 }  // namespace
-
-std::atomic<PeState*> g_pe_state{nullptr};
 
 PeState& find_pe_state(const char* function) noexcept {
   if (is_forked_child()) die_forked_child(function);
   if (t_pe_state) return *t_pe_state;
-  if (g_absence.load(std::memory_order_relaxed) == Absence::finalized)
+  if (g_process.absence.load(std::memory_order_relaxed) == Absence::finalized)
     die("%s was called after shmem_finalize; move the call before it or call shmem_init again", function);
   die("%s was called before shmem_init; call shmem_init or shmem_init_thread first", function);
 }
@@ -29,14 +24,14 @@ void bind_pe_state(PeState* state) noexcept {
   t_pe_state = state;
 }
 PeState* bound_pe_state() noexcept {
-  PeState* const state = g_pe_state.load(std::memory_order_relaxed);
+  PeState* const state = g_process.pe_state.load(std::memory_order_relaxed);
   return state ? state : t_pe_state;
 }
 void set_absence(Absence absence) noexcept {
-  g_absence.store(absence, std::memory_order_relaxed);
+  g_process.absence.store(absence, std::memory_order_relaxed);
 }
 Absence absence() noexcept {
-  return g_absence.load(std::memory_order_relaxed);
+  return g_process.absence.load(std::memory_order_relaxed);
 }
 bool is_forked_child() noexcept {
   return absence() == Absence::forked;

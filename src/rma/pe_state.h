@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "shmem/types.h"
+#include "src/base/process.h"
 #include "src/plugin/network.h"
 #include "src/plugin/segment.h"
 #include "src/rma/spin_policy.h"
@@ -74,15 +75,11 @@ struct PeState {
   int slot(int pe) const noexcept { return slot_of_pe ? slot_of_pe[pe] : pe - first_pe_of_node; }
 };
 
-/// The PE that the calling thread acts for; null before init and after finalize (threads as PEs bind their own).
-/// relaxed: constant between init and finalize, and atomic for calls that come while another thread finalizes.
-extern std::atomic<PeState*> g_pe_state;
-
 /// Slow path of pe_state(): a PE bound to this thread, or the end of the job with a message naming `function`.
 [[gnu::cold]] PeState& find_pe_state(const char* function) noexcept;
 
 inline PeState& pe_state(const char* function) noexcept {
-  PeState* state = g_pe_state.load(std::memory_order_relaxed);
+  PeState* state = g_process.pe_state.load(std::memory_order_relaxed);
   if (state) [[likely]]
     return *state;
   return find_pe_state(function);
@@ -93,8 +90,6 @@ void bind_pe_state(PeState* state) noexcept;
 /// The PE bound to the process or thread, or null.
 PeState* bound_pe_state() noexcept;
 
-/// Why this process has no PE.
-enum class Absence : uint8_t { not_started, finalized, forked };
 /// What find_pe_state() says if none exists.
 void set_absence(Absence absence) noexcept;
 Absence absence() noexcept;

@@ -17,8 +17,8 @@ void die_bad_comparison(const char* function, int cmp) noexcept {
 }
 
 void yield_now_and_then() noexcept {
-  thread_local uint32_t turn = 0;
-  if (++turn % kTestsPerYield == 0) sched_yield();
+  thread_local uint32_t t_turn = 0;
+  if (++t_turn % kTestsPerYield == 0) sched_yield();
 }
 
 void die_null_variable(const char* function) noexcept {
@@ -28,8 +28,8 @@ void die_null_variable(const char* function) noexcept {
 size_t next_start(size_t n) noexcept {
   // A scrambled counter (SplitMix64), not a plain one: a program that makes k any calls per round would see a plain one
   // step by k, and never the indices in between when k and n have a common factor.
-  thread_local uint64_t turn = 0;
-  uint64_t z = turn += 0x9e3779b97f4a7c15u;
+  thread_local uint64_t t_turn = 0;
+  uint64_t z = t_turn += 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   z ^= z >> 31;

@@ -8,6 +8,7 @@
 
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/process.h"
 #include "src/collective/agree.h"
 #include "src/collective/collectives.h"
 #include "src/rma/context_table.h"
@@ -37,8 +38,6 @@ bool is_possible(const TeamPlan& plan) noexcept {
 }
 
 }  // namespace
-
-std::atomic<uint32_t> Teams::generation_{0};
 
 size_t Teams::nbytes(int npes, int slots, StreamAreas streams) {
   if (slots < kReserved || slots >= 1 << Team::kSlotBits)
@@ -103,7 +102,8 @@ Team& Teams::make(int slot, const PeSet& pes, uint64_t first_number) {
   const size_t at = offset_ + static_cast<size_t>(slot) * TeamAreaLayout(state_.npes).nbytes();
   prepare_area(at);
   if (streams_ == StreamAreas::made) prepare_area(stream_area(slot));
-  const uint32_t generation = slot < kReserved ? 0 : generation_.fetch_add(1, std::memory_order_relaxed) + 1;
+  const uint32_t generation =
+      slot < kReserved ? 0 : g_process.numbers.teams.fetch_add(1, std::memory_order_relaxed) + 1;
   auto& place = teams_[static_cast<size_t>(slot)];
   place = std::make_unique<Team>(state_, pes, pes.rank(state_.me), slot, layout_, at, first_number, generation);
   Team& made = *place;

@@ -113,11 +113,10 @@ class Teams {
   const size_t offset_;
   TeamDesks desks_;
   TeamSlots slots_;
-  KernelTables* tables_ = nullptr;           ///< null: no kernel uses teams
-  std::function<void(const Team&)> gone_;    ///< may be empty
-  std::mutex making_;                        ///< guards lists_ and the memory of areas
-  std::list<std::vector<int>> lists_;        ///< PEs of gathered teams; teams split from those use these lists too
-  static std::atomic<uint32_t> generation_;  ///< teams that the process made so far, also before a finalize
+  KernelTables* tables_ = nullptr;         ///< null: no kernel uses teams
+  std::function<void(const Team&)> gone_;  ///< may be empty
+  std::mutex making_;                      ///< guards lists_ and the memory of areas
+  std::list<std::vector<int>> lists_;      ///< PEs of gathered teams; teams split from those use these lists too
   const StreamAreas streams_;
   std::vector<std::unique_ptr<Team>> teams_;         ///< by slot
   std::vector<std::unique_ptr<Team>> stream_teams_;  ///< by slot; made at first use

@@ -14,6 +14,7 @@
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/base/printable.h"
+#include "src/base/process.h"
 #include "src/base/quantity.h"
 #include "src/base/threads.h"
 #include "src/collective/collectives.h"
@@ -156,13 +157,8 @@ bool World::may_be_in_use() noexcept {
 }
 
 /// Graphs that captured collectives of a node outlive the World. What their kernels use stays as long as the process,
-/// so that a launch ends with a message. Never destroyed: the GPU's context may be gone by then.
+/// so that a launch ends with a message.
 void World::stay_for_graphs() noexcept {
-  struct Rest {
-    std::unique_ptr<DeviceMemory> memory;
-    std::unique_ptr<NodeCollectives> collectives;
-    std::unique_ptr<LateLaunches> late;
-  };
   NodeCollectives* const captured = gpu_->forget_teams();
   if (!captured) return;
   log_warn(
@@ -172,10 +168,9 @@ void World::stay_for_graphs() noexcept {
   try {
     auto late = std::make_unique<LateLaunches>(device_memory_->gpu(), state_.me);
     captured->report_late_launches(late->record());
-    static auto& rests = *new std::vector<Rest>;
-    rests.push_back({nullptr, nullptr, std::move(late)});
-    rests.back().memory = std::move(device_memory_);
-    rests.back().collectives = gpu_->release_node_collectives();
+    g_process.kept.add(std::move(late));
+    g_process.kept.add(std::move(device_memory_));
+    g_process.kept.add(gpu_->release_node_collectives());
   } catch (const std::exception& e) {
     log_debug("nobody looks after graphs that live on: %s", e.what());
   }

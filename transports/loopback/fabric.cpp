@@ -8,11 +8,11 @@
 #include <mutex>
 
 #include "src/base/error.h"
+#include "src/base/process.h"
 
 namespace railshmem::loopback {
-namespace {
 
-/// Every attached PE of this process, of any job, by a key that is never used twice.
+/// Every attached PE of this process, of any job, by a key that is never used twice: the stand-in for the network.
 class Registry {
  public:
   uint64_t add(std::shared_ptr<ExposedPe> pe) {
@@ -36,10 +36,10 @@ class Registry {
   uint64_t last_ = 0;
 };
 
-/// Not state of a job but the stand-in for the network, which is process-wide by nature.
+namespace {
+
 Registry& registry() {
-  static Registry instance;
-  return instance;
+  return g_process.loopback_pes.get();
 }
 
 /// A host name follows, of any length, for the message when the peer is elsewhere.

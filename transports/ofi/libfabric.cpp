@@ -8,13 +8,14 @@
 
 #include "src/base/error.h"
 #include "src/base/plugin_file.h"
+#include "src/base/process.h"
 #include "src/base/signal_actions.h"
 #include "transports/ofi/libfabric/calls.h"
 
 namespace railshmem::ofi {
 namespace {
 
-const LibfabricCalls& load() {
+const LibfabricCalls* load() {
   std::string path = find_plugin_file("libfabric");
   if (path.empty()) path = "librailshmem-libfabric.so";  // where dlopen looks
   // PSM, which libfabric brings along, has a constructor that catches SIGABRT, SIGSEGV, SIGTERM and more and calls
@@ -32,12 +33,11 @@ const LibfabricCalls& load() {
   if (std::string_view(calls->version) != RAILSHMEM_VERSION_TEXT)
     throw Error(text("%s is of version %s, this library of %s; install both together", path.c_str(), calls->version,
                      RAILSHMEM_VERSION_TEXT));
-  return *calls;
+  return calls;
 }
 
 const LibfabricCalls& libfabric() {
-  static const LibfabricCalls& calls = load();
-  return calls;
+  return *g_process.libfabric.get(load);
 }
 
 }  // namespace

@@ -2,10 +2,10 @@
 #include "transports/ofi/provider_defaults.h"
 
 #include <cstdlib>
-#include <mutex>
 #include <string>
 
 #include "src/base/log.h"
+#include "src/base/process.h"
 #include "transports/ofi/receive_pool.h"
 
 namespace railshmem::ofi {
@@ -23,8 +23,7 @@ void set_default(const char* name, size_t value) {
 }  // namespace
 
 void set_provider_defaults() {
-  static std::once_flag once;
-  std::call_once(once, [] {
+  std::call_once(g_process.provider_defaults, [] {
     // ofi_rxm copies every message through buffers of 16 KiB: 4096 for receiving at each endpoint, and 1024 for sending
     // once it sends, 87 MB in all. Our messages have kMessageBytes; twice that, because it is also what a put copies at
     // once. TCP's own flow control holds back what finds no buffer. It allocates 1024 at a time; half of those are left

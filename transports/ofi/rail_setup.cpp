@@ -4,7 +4,6 @@
 #include <rdma/fi_errno.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -14,10 +13,18 @@
 
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/process.h"
 #include "src/base/shm_files.h"
 #include "transports/ofi/rail.h"
 
 namespace railshmem::ofi {
+
+/// The claim of all rails of this process that live.
+struct ShmClaims {
+  std::mutex mutex;
+  std::weak_ptr<const ShmClaim> current;
+};
+
 namespace {
 
 // To cut longer writes costs nothing, and avoids counters of 32 bits (ofi_rxd's segments end at 4 GiB) and system calls
@@ -25,10 +32,9 @@ namespace {
 constexpr size_t kLargestWrite = size_t{1} << 30;
 constexpr size_t kQueueSlack = 64;  // room for errors of operations without a slot
 
-/// The claim of all rails of this process that live; the first one removes what dead processes have left.
+/// The first one removes what dead processes have left.
 std::shared_ptr<const ShmClaim> claim_of_process() {
-  static std::mutex mutex;
-  static std::weak_ptr<const ShmClaim> current;
+  auto& [mutex, current] = g_process.shm_claims.get();
   const std::lock_guard lock(mutex);
   std::shared_ptr<const ShmClaim> claim = current.lock();
   if (claim) return claim;
@@ -44,11 +50,10 @@ std::shared_ptr<const ShmClaim> claim_of_process() {
 /// others that the files of that name have an owner; null for other providers.
 std::shared_ptr<const ShmClaim> make_name_unique(fi_info& info) {
   if (info.addr_format != FI_ADDR_STR || !info.src_addr) return nullptr;
-  static std::atomic<unsigned> count{0};
   std::shared_ptr<const ShmClaim> claim = claim_of_process();
   const std::string name =
       text("%s_%llx_%u", static_cast<const char*>(info.src_addr), static_cast<unsigned long long>(claim->since_ns()),
-           count.fetch_add(1, std::memory_order_relaxed));
+           g_process.numbers.ofi_names.fetch_add(1, std::memory_order_relaxed));
   char* copy = strdup(name.c_str());  // the info frees it
   if (!copy) throw std::bad_alloc();
   std::free(info.src_addr);

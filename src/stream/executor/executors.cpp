@@ -2,17 +2,32 @@
 #include "src/stream/executor/executors.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <iterator>
 #include <utility>
 
 #include "src/base/error.h"
 #include "src/base/log.h"
+#include "src/base/process.h"
 #include "src/collective/background.h"
 #include "src/cuda/context_guard.h"
 
 namespace railshmem {
+
+/// They watch graphs that have outlived shmem_finalize. Their threads end when the process exits.
+struct ExecutorsUntilExit {
+  std::vector<std::unique_ptr<TeamExecutor>> executors;
+};
+
 namespace {
+
+ExecutorsUntilExit& executors_until_exit() {
+  return *g_process.executors.get([] {
+    std::atexit([] { executors_until_exit().executors.clear(); });
+    return new ExecutorsUntilExit;
+  });
+}
 
 /// For messages.
 std::string name_of(const Team& team) {
@@ -42,13 +57,11 @@ Executors::~Executors() {
   log_warn(
       "graphs live on that captured collectives between nodes; do not launch them, and destroy them before "
       "shmem_finalize");
-  // Never destroyed: the GPU's context may be gone by then.
-  static auto& pages = *new std::vector<std::unique_ptr<CallPage>>;
-  std::move(pages_.begin(), pages_.end(), std::back_inserter(pages));
-  static std::vector<std::unique_ptr<TeamExecutor>> watching;  // until the process exits
+  g_process.kept.add(std::move(pages_));
+  ExecutorsUntilExit& watching = executors_until_exit();
   for (TeamWork& work : left_) {
     work.executor->leave(kWhy);
-    watching.push_back(std::move(work.executor));
+    watching.executors.push_back(std::move(work.executor));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/base/log.h"
+#include "src/base/process.h"
 #include "src/cuda/context_guard.h"
 
 namespace railshmem {
@@ -40,13 +41,8 @@ Transfers::~Transfers() {
   log_warn(
       "streams have not come to all of their puts and gets, or graphs live on that captured some; let streams end, and "
       "destroy graphs, before shmem_finalize");
-  // Never destroyed: streams may write the words, and the GPU's context may be gone by then.
-  struct Rest {
-    std::unique_ptr<CallPage> words;
-    std::unique_ptr<TransferExecutor> executor;
-  };
-  static auto& rests = *new std::vector<Rest>;
-  rests.push_back({std::move(words_), std::move(executor_)});
+  g_process.kept.add(std::move(words_));  // streams may write them
+  g_process.kept.add(std::move(executor_));
 }
 
 TransferExecutor& Transfers::executor() {
