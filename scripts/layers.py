@@ -62,7 +62,7 @@ LAYERS = [
           EXECUTOR + PUBLIC),
     Layer("src/active", "the old collectives of active sets, with all state in `pSync`", ACTIVE + PUBLIC),
     Layer("src/check", "arguments, and agreement between PEs: `SHMEM_CHECK`", CHECK + PUBLIC),
-    Layer("src/world", "`World`: owns everything; its member order is the order of setup. `AttachedGpu` owns what exists only with a GPU", WORLD + PUBLIC),
+    Layer("src/world", "`World`: owns everything of a job; `setup.cpp` has the stages of its setup. `AttachedGpu` owns what exists only with a GPU", WORLD + PUBLIC),
     Layer("src/api", "the C names: `entries/` is written from the table of the API, and calls one header a family; `job.cpp` starts and ends the World", ["src/world", "src/check"] + WORLD + PUBLIC),
     Layer("bootstrap", "how PEs find each other: `local` (with `oshrun`, which sees hwloc), `tcp`, `pmi`, `pmix`, `mpi`, `single`; "
           "`registry.cpp` picks", ["bootstrap/common"] + PLUGIN),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Everything one PE owns. The order of the members is the order of setup; destruction is its mirror.
+// Everything one PE owns. Setup and teardown are a list of stages: setup_stages().
 #pragma once
 
 #include <functional>
@@ -30,6 +30,7 @@
 #include "src/world/heap_size.h"
 #include "src/world/identity.h"
 #include "src/world/job_watch.h"
+#include "src/world/stages.h"
 #include "src/world/symmetric_memory.h"
 #include "src/world/teams.h"
 #include "src/world/user_buffers.h"
@@ -46,6 +47,7 @@ struct WorldOptions {
   std::function<void()> close_to_calls =
       {};  ///< all PEs have come to the end: nothing may be called any more; may be empty
   std::function<void(const WorldView*)> publish_view = {};  ///< gives kernels their view; null: there is no job
+  std::function<void(const char* stage)> after_stage = {};  ///< tests make a stage of setup fail: throws Error
 };
 
 class World {
@@ -93,6 +95,14 @@ class World {
   std::string describe() const;
 
  private:
+  std::vector<Stage> setup_stages();
+  void exchange_with_all();
+  void make_globals();
+  void make_teams();
+  void make_symmetric_memory();
+  void attach_chosen_gpu();
+  void drop_device_memory() noexcept;
+  void drop_state() noexcept;
   bool may_need_network() const;
   std::string describe_unused() const;
   StreamAreas stream_areas() const noexcept { return heap_choice_.device ? StreamAreas::made : StreamAreas::none; }
@@ -133,7 +143,7 @@ class World {
   std::unique_ptr<AttachedGpu> gpu_;             ///< null until the program has chosen its GPU
   bool gpu_attached_ = false;                    ///< gpu_ is whole
   std::string attach_failure_;                   ///< why it never will be
-  const std::unique_ptr<LateCopiers> copiers_ = std::make_unique<LateCopiers>();
+  std::unique_ptr<LateCopiers> copiers_ = std::make_unique<LateCopiers>();
   std::unique_ptr<SharedGlobals> globals_;
   std::unique_ptr<Network> network_;
   std::string proxy_place_;              ///< for describe(); empty: the proxy threads run where the PE does
@@ -147,6 +157,7 @@ class World {
   std::unique_ptr<Teams> teams_;
   std::unique_ptr<ActiveSets> active_sets_;
   std::unique_ptr<SymmetricMemory> memory_;
+  Stages stages_;
 };
 
 }  // namespace railshmem
