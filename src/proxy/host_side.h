@@ -10,12 +10,12 @@
 #include "src/base/log.h"
 #include "src/observe/observer.h"
 #include "src/plugin/network.h"
-#include "src/proxy/patience.h"
 #include "src/proxy/port_lock.h"
 #include "src/proxy/proxy_side.h"
 #include "src/proxy/sleeper.h"
 #include "src/proxy/source/initiator.h"
 #include "src/proxy/source/peer_doorbell.h"
+#include "src/proxy/wait_turns.h"
 
 namespace railshmem {
 
@@ -292,7 +292,7 @@ class HostSide {
   /// operations of another.
   template <class Done>
   void watch(Entry& entry, const Operation& what, Done&& done) noexcept {
-    Patience patience(timeout_ns_, config_.oversubscribed);
+    WaitTurns turns(timeout_ns_, config_.oversubscribed);
     while (!done()) {
       if (entry.inside()) {
         poll();
@@ -302,7 +302,7 @@ class HostSide {
           die_too_late(&what);
         cpu_pause();
       }
-      const Turn turn = patience.turn(moves());
+      const Turn turn = turns.turn(moves());
       if (turn == Turn::help && entry.inside()) proxy_.try_step(ProxySide<R>::Stepper::waiting_host);
       if (turn == Turn::give_up) {
         if (!entry.inside()) port_.enter();  // what is outstanding is read inside
@@ -322,11 +322,11 @@ class HostSide {
   template <class Done>
   void wait(const Operation& what, Done&& done) noexcept {
     if (done()) return;
-    Patience patience(timeout_ns_, config_.oversubscribed);
+    WaitTurns turns(timeout_ns_, config_.oversubscribed);
     for (;;) {
       poll();
       if (done()) return;
-      const Turn turn = patience.turn(moves());
+      const Turn turn = turns.turn(moves());
       if (turn == Turn::help) proxy_.try_step(ProxySide<R>::Stepper::waiting_host);
       if (turn == Turn::give_up) give_up(what);
       port_.pass();

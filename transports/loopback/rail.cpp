@@ -10,7 +10,7 @@
 
 namespace railshmem::loopback {
 
-LoopbackRail::LoopbackRail(const ExposedPes& pes, Mailbox& inbox, size_t index, const Options& options)
+LoopbackRail::LoopbackRail(const ExposedPes& pes, ReceiveQueue& inbox, size_t index, const Options& options)
     : pes_(&pes),
       inbox_(&inbox),
       index_(index),
@@ -40,7 +40,7 @@ Post LoopbackRail::read(const RailRead& read) noexcept {
 Post LoopbackRail::send(const RailSend& send) noexcept {
   if (send.slot != nullptr && full()) return Post::again;
   if (send.nbytes > kMessageBytes || (send.slot == nullptr && send.nbytes > traits_.inject)) return refuse(EMSGSIZE);
-  Mailbox& box = (*pes_)[static_cast<size_t>(send.to.pe)]->box(send.to.port, index_);
+  ReceiveQueue& box = (*pes_)[static_cast<size_t>(send.to.pe)]->box(send.to.port, index_);
   if (!box.put(send.bytes, send.nbytes)) return Post::again;
   if (send.slot != nullptr) complete(send.slot);
   return Post::ok;
@@ -50,7 +50,7 @@ size_t LoopbackRail::poll(std::span<RailEvent> events) noexcept {
   size_t n = 0;
   for (; n < events.size() && first_ != last_; ++n)
     events[n] = {RailEvent::Kind::completed, 0, done_[first_++ % done_.size()], nullptr, 0, nullptr};
-  std::array<Mailbox::Letter, 16> letters;
+  std::array<ReceiveQueue::Letter, 16> letters;
   const size_t room = std::min(letters.size(), events.size() - n);
   const size_t arrived = room == 0 ? 0 : inbox_->take(std::span(letters).first(room));
   for (size_t i = 0; i < arrived; ++i)

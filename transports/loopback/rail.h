@@ -9,27 +9,27 @@
 
 #include "src/plugin/rail.h"
 #include "src/plugin/segment.h"
-#include "transports/loopback/mailbox.h"
+#include "transports/loopback/receive_queue.h"
 
 namespace railshmem::loopback {
 
 /// What peers can reach of one PE. Shared by its fabric and those of its peers, whichever ends last.
 struct ExposedPe {
-  ExposedPe(size_t ports, size_t rails, size_t mailbox_depth) : boxes(ports) {
+  ExposedPe(size_t ports, size_t rails, size_t queue_depth) : boxes(ports) {
     for (auto& of_port : boxes)
-      for (size_t r = 0; r < rails; ++r) of_port.push_back(std::make_unique<Mailbox>(mailbox_depth));
+      for (size_t r = 0; r < rails; ++r) of_port.push_back(std::make_unique<ReceiveQueue>(queue_depth));
   }
-  Mailbox& box(Port port, size_t r) noexcept { return *boxes[static_cast<size_t>(port)][r]; }
+  ReceiveQueue& box(Port port, size_t r) noexcept { return *boxes[static_cast<size_t>(port)][r]; }
 
   std::array<Segment, kSegments> segments{};
-  std::vector<std::vector<std::unique_ptr<Mailbox>>> boxes;  ///< by port, by rail
+  std::vector<std::vector<std::unique_ptr<ReceiveQueue>>> boxes;  ///< by port, by rail
 };
 using ExposedPes = std::vector<std::shared_ptr<ExposedPe>>;
 
 struct Options {
   size_t max_write = size_t{1} << 30;
   size_t inject = 64;  ///< as tcp;ofi_rxm
-  size_t depth = 256;  ///< operations whose completion was not yet polled, and messages per mailbox
+  size_t depth = 256;  ///< operations whose completion was not yet polled, and messages per queue
   bool has_wait_object = true;
   size_t rails = 1;  ///< rail r of one PE talks to rail r of another
 };
@@ -37,7 +37,7 @@ struct Options {
 class LoopbackRail {
  public:
   /// Number `index` of its PE.
-  LoopbackRail(const ExposedPes& pes, Mailbox& inbox, size_t index, const Options& options);
+  LoopbackRail(const ExposedPes& pes, ReceiveQueue& inbox, size_t index, const Options& options);
 
   const RailTraits& traits() const noexcept { return traits_; }
   Post write(const RailWrite& write) noexcept;
@@ -57,7 +57,7 @@ class LoopbackRail {
   void complete(OpSlot* slot) noexcept { done_[last_++ % done_.size()] = slot; }
 
   const ExposedPes* pes_;
-  Mailbox* inbox_;
+  ReceiveQueue* inbox_;
   size_t index_;
   RailTraits traits_;
   bool has_wait_object_;

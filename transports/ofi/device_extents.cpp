@@ -9,9 +9,9 @@
 namespace railshmem::ofi {
 
 Memory DeviceExtents::memory_of(const DeviceExtent& extent, GpuWay way) const noexcept {
-  Memory memory{extent.base, extent.nbytes, MemoryKind::cuda, extent.device};
+  Memory memory{extent.base, extent.nbytes, HmemInterface::cuda, extent.device};
   if (way == GpuWay::dmabuf) memory.dmabuf_fd = extent.dma_buf_fd;
-  if (way == GpuWay::pretended) memory.kind = MemoryKind::host;
+  if (way == GpuWay::pretended) memory.kind = HmemInterface::host;
   return memory;
 }
 

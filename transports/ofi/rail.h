@@ -15,7 +15,7 @@
 #include "src/base/shm_files.h"
 #include "src/plugin/rail.h"
 #include "transports/ofi/fid.h"
-#include "transports/ofi/local_memory.h"
+#include "transports/ofi/local_descriptors.h"
 #include "transports/ofi/memory_region.h"
 #include "transports/ofi/nic.h"
 #include "transports/ofi/quirks.h"
@@ -162,7 +162,7 @@ class Rail {
   Fid<fid_ep> ep_;
   std::vector<MemoryRegion> segments_;  // may be bound to the endpoint: closed before it
   std::vector<MemoryRegion> extents_;   // of the device heap; may be bound to the endpoint: closed before it
-  LocalMemory local_;
+  LocalDescriptors local_;
 };
 
 static_assert(railshmem::Rail<Rail>);

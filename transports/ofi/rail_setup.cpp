@@ -140,7 +140,7 @@ void Rail::open_endpoint(const Nic& nic, LocalBuffers& local_buffers) {
   const RegistrationSite site{info_.get(), domain_.get(), ep_.get()};
   void* desc = nullptr;
   if (site.wants(FI_MR_LOCAL) || local_buffers.always()) {
-    local_ = LocalMemory(site, local_buffers, max_outstanding_, name_);
+    local_ = LocalDescriptors(site, local_buffers, max_outstanding_, name_);
     const Memory memory{receives_.memory().data(), receives_.memory().size()};
     constexpr uint64_t kReceiveKey = kSegments + 1;  // after the segments' keys
     const char* call = nullptr;

@@ -19,11 +19,11 @@ namespace {
 
 constexpr uint64_t kWritten = FI_READ | FI_RECV | FI_REMOTE_WRITE;  ///< accesses that change local memory
 
-fi_hmem_iface interface_of(MemoryKind kind) noexcept {
+fi_hmem_iface interface_of(HmemInterface kind) noexcept {
   switch (kind) {
-    case MemoryKind::cuda:
+    case HmemInterface::cuda:
       return FI_HMEM_CUDA;
-    case MemoryKind::host:
+    case HmemInterface::host:
       break;
   }
   return FI_HMEM_SYSTEM;
@@ -72,7 +72,7 @@ int RegistrationSite::open(const RegistrationAttributes& attributes, const Memor
     if (call) *call = name;
     return rc;
   };
-  const bool by_address = memory.kind == MemoryKind::host && memory.dmabuf_fd < 0;
+  const bool by_address = memory.kind == HmemInterface::host && memory.dmabuf_fd < 0;
   if (wants(FI_MR_ALLOCATED) && by_address && !populate(memory, (attributes.get().access & kWritten) != 0))
     return step("madvise(MADV_POPULATE)", -errno);
   fid_mr* raw = nullptr;

@@ -13,14 +13,14 @@
 namespace railshmem::ofi {
 
 /// Where memory is, for providers that ask to be told (FI_MR_HMEM).
-enum class MemoryKind : uint8_t { host, cuda };
+enum class HmemInterface : uint8_t { host, cuda };
 
 /// Memory to register. With a dmabuf descriptor the pages are those of the descriptor from `dmabuf_offset` on, and
 /// `base` is only their address for peers.
 struct Memory {
   const std::byte* base = nullptr;
   size_t nbytes = 0;
-  MemoryKind kind = MemoryKind::host;
+  HmemInterface kind = HmemInterface::host;
   int device = 0;  ///< number of the device within its kind
   int dmabuf_fd = -1;
   uint64_t dmabuf_offset = 0;

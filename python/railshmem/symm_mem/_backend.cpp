@@ -198,10 +198,10 @@ class HostMemory : public Memory {
 };
 
 /// Signals are words that kernels change, on the current stream; a graph may capture them.
-class DeviceMemory : public Memory {
+class GpuMemory : public Memory {
  public:
   template <class... Arguments>
-  explicit DeviceMemory(Arguments&&... arguments) : Memory(std::forward<Arguments>(arguments)...) {
+  explicit GpuMemory(Arguments&&... arguments) : Memory(std::forward<Arguments>(arguments)...) {
     const auto members = static_cast<int64_t>(buffers_.size());
     at::Tensor addresses = at::empty({2, members}, at::kLong);
     for (int64_t rank = 0; rank < members; ++rank) {
@@ -364,7 +364,7 @@ class Allocator : public symm::SymmetricMemoryAllocator {
     const Card& mine = cards[me];
     if (!pool_.signals) return c10::make_intrusive<HostMemory>(pool_, std::move(buffers), mine.nbytes, mine.inside, me);
     const Released released;
-    return c10::make_intrusive<DeviceMemory>(pool_, std::move(buffers), mine.nbytes, mine.inside, me);
+    return c10::make_intrusive<GpuMemory>(pool_, std::move(buffers), mine.nbytes, mine.inside, me);
   }
   /// A GPU may still work on what was there before, so its work is done first.
   void clear(char* pad, size_t nbytes) {

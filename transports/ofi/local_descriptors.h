@@ -17,11 +17,12 @@ namespace railshmem::ofi {
 
 /// One rail's: buffers inside registered segments have their descriptor, buffers registered ahead as well; any other
 /// goes through the cache. Does nothing unless needed().
-class LocalMemory {
+class LocalDescriptors {
  public:
-  LocalMemory() = default;
+  LocalDescriptors() = default;
   /// `shared` must outlive this. Throws Error.
-  LocalMemory(const RegistrationSite& site, LocalBuffers& shared, size_t max_operations, const std::string& rail_name);
+  LocalDescriptors(const RegistrationSite& site, LocalBuffers& shared, size_t max_operations,
+                   const std::string& rail_name);
 
   bool needed() const noexcept { return parts_ != nullptr; }
   /// Finds or makes the descriptor of a buffer of the operation `slot`, which may be written to unless the pointer is

@@ -14,7 +14,7 @@
 
 #include "src/base/env.h"
 #include "src/base/error.h"
-#include "transports/ofi/local_memory.h"
+#include "transports/ofi/local_descriptors.h"
 #include "transports/ofi/nic.h"
 
 namespace railshmem::ofi {
@@ -62,7 +62,7 @@ class LocalMemoryTest : public ::testing::Test {
   std::vector<std::byte> segment;
   std::vector<MemoryRegion> segments;
   std::unique_ptr<LocalBuffers> shared;
-  std::optional<LocalMemory> local;
+  std::optional<LocalDescriptors> local;
   std::array<OpSlot, 8> slots;
   void* desc = nullptr;
 };

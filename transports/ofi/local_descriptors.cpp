@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transports/ofi/local_memory.h"
+#include "transports/ofi/local_descriptors.h"
 
 #include <cerrno>
 
 namespace railshmem::ofi {
 
-LocalMemory::Parts::Parts(const RegistrationSite& site, LocalBuffers& shared_buffers, size_t max_operations)
+LocalDescriptors::Parts::Parts(const RegistrationSite& site, LocalBuffers& shared_buffers, size_t max_operations)
     : shared(shared_buffers),
       monitor(shared.monitor()),
       own{{site, monitor}, {}},
@@ -13,18 +13,18 @@ LocalMemory::Parts::Parts(const RegistrationSite& site, LocalBuffers& shared_buf
       in_flight(max_operations),
       seen(monitor ? monitor->now() : MemoryMonitor::Seen{}) {}
 
-LocalMemory::Parts::~Parts() {
+LocalDescriptors::Parts::~Parts() {
   shared.leave(own);
 }
 
-LocalMemory::LocalMemory(const RegistrationSite& site, LocalBuffers& shared, size_t max_operations,
-                         const std::string& rail_name)
+LocalDescriptors::LocalDescriptors(const RegistrationSite& site, LocalBuffers& shared, size_t max_operations,
+                                   const std::string& rail_name)
     : parts_(std::make_unique<Parts>(site, shared, max_operations)) {
   shared.join(parts_->own, rail_name);
 }
 
-int LocalMemory::find_or_register(std::span<const MemoryRegion> segments, const std::byte* p, size_t nbytes,
-                                  LocalUse use, const OpSlot* slot, void*& desc) noexcept {
+int LocalDescriptors::find_or_register(std::span<const MemoryRegion> segments, const std::byte* p, size_t nbytes,
+                                       LocalUse use, const OpSlot* slot, void*& desc) noexcept {
   for (const MemoryRegion& segment : segments) {
     if (!segment.contains(p, nbytes)) continue;
     desc = segment.desc();
@@ -45,7 +45,7 @@ int LocalMemory::find_or_register(std::span<const MemoryRegion> segments, const 
   return 0;
 }
 
-void LocalMemory::drop(const OpSlot* slot) noexcept {
+void LocalDescriptors::drop(const OpSlot* slot) noexcept {
   Held held;
   if (!parts_->in_flight.take(slot, held)) return;
   if (held.registered) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transports/loopback/mailbox.h"
+#include "transports/loopback/receive_queue.h"
 
 #include <sys/eventfd.h>
 
@@ -9,7 +9,7 @@
 
 namespace railshmem::loopback {
 
-Mailbox::Mailbox(size_t depth)
+ReceiveQueue::ReceiveQueue(size_t depth)
     : eventfd_(UniqueFd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC))),
       buffers_(new std::byte[depth * kMessageBytes]),
       waiting_(depth) {
@@ -18,7 +18,7 @@ Mailbox::Mailbox(size_t depth)
   for (size_t i = depth; i-- > 0;) free_.push_back(static_cast<uint32_t>(i));
 }
 
-bool Mailbox::put(const std::byte* bytes, size_t nbytes) noexcept {
+bool ReceiveQueue::put(const std::byte* bytes, size_t nbytes) noexcept {
   bool ring = false;
   {
     const std::lock_guard lock(mutex_);
@@ -40,7 +40,7 @@ bool Mailbox::put(const std::byte* bytes, size_t nbytes) noexcept {
   return true;
 }
 
-size_t Mailbox::take(std::span<Letter> letters) noexcept {
+size_t ReceiveQueue::take(std::span<Letter> letters) noexcept {
   const std::lock_guard lock(mutex_);
   if (signalled_) drain();
   size_t n = 0;
@@ -53,12 +53,12 @@ size_t Mailbox::take(std::span<Letter> letters) noexcept {
   return n;
 }
 
-void Mailbox::give_back(uint32_t index) noexcept {
+void ReceiveQueue::give_back(uint32_t index) noexcept {
   const std::lock_guard lock(mutex_);
   free_.push_back(index);
 }
 
-bool Mailbox::arm() noexcept {
+bool ReceiveQueue::arm() noexcept {
   const std::lock_guard lock(mutex_);
   if (arrived_ > 0) return false;
   drain();  // also a count that put() wrote after take() had looked: it would cut every sleep short
@@ -66,7 +66,7 @@ bool Mailbox::arm() noexcept {
   return true;
 }
 
-void Mailbox::drain() noexcept {
+void ReceiveQueue::drain() noexcept {
   uint64_t count;
   [[maybe_unused]] const ssize_t got = ::read(eventfd_.get(), &count, sizeof count);
   signalled_ = false;

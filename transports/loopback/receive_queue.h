@@ -15,9 +15,9 @@ namespace railshmem::loopback {
 
 inline constexpr size_t kMessageBytes = 4096;
 
-class Mailbox {
+class ReceiveQueue {
  public:
-  explicit Mailbox(size_t depth);
+  explicit ReceiveQueue(size_t depth);
 
   /// False when all buffers are full.
   bool put(const std::byte* bytes, size_t nbytes) noexcept;

@@ -12,9 +12,9 @@ namespace railshmem {
 /// What the waiting thread should do now.
 enum class Turn : uint8_t { spin, help, give_up };
 
-class Patience {
+class WaitTurns {
  public:
-  Patience(uint64_t timeout_ns, bool oversubscribed) noexcept : timeout_ns_(timeout_ns), yields_(oversubscribed) {}
+  WaitTurns(uint64_t timeout_ns, bool oversubscribed) noexcept : timeout_ns_(timeout_ns), yields_(oversubscribed) {}
 
   /// `progress` is any number that changes when the endpoint moves; the timeout counts from its last change.
   Turn turn(uint64_t progress) noexcept {
