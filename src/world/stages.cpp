@@ -27,10 +27,6 @@ void Stages::setup(const std::function<void(const char*)>& after) {
       times += text("%s%s %.1f", times.empty() ? "" : ", ", stage.name,
                     static_cast<double>(now_ns() - stage_began) / kNsPerMs);
     }
-  } catch (const Error& e) {
-    const char* const failed = stages_[begun_ - 1].name;
-    undo();
-    throw Error(text("%s (stage of setup: %s)", e.what(), failed), e.where());
   } catch (...) {
     log_info("setup: %s failed", stages_[begun_ - 1].name);
     undo();

@@ -20,8 +20,8 @@ class Stages {
  public:
   explicit Stages(std::vector<Stage> stages) noexcept : stages_(std::move(stages)) {}
 
-  /// Runs the stages in order. If one throws, undo() takes down that stage and those before it; the exception goes on,
-  /// an Error with the stage's name.
+  /// Runs the stages in order. If one throws, undo() takes down that stage and those before it, and the exception goes
+  /// on.
   /// `after` is called after each stage, with its name, and may throw like the stage itself.
   void setup(const std::function<void(const char*)>& after = {});
   /// Undoes the stages that have begun, the last one first. A second call does nothing.

@@ -57,7 +57,7 @@ TEST(Stages, AStageThatFailsUndoesItselfAndThoseBeforeIt) {
       stages.setup();
       ADD_FAILURE() << kStageNames[at] << " did not fail";
     } catch (const Error& e) {
-      EXPECT_EQ(e.what(), "no memory for " + kStageNames[at] + " (stage of setup: " + kStageNames[at] + ")");
+      EXPECT_EQ(e.what(), "no memory for " + kStageNames[at]);
     }
     EXPECT_EQ(calls, expected);
   }
@@ -128,7 +128,7 @@ TEST(World, GivesEverythingBackWhereverItsSetupFails) {
       start_two_pes(stage);
       ADD_FAILURE() << "the setup did not fail";
     } catch (const Error& e) {
-      EXPECT_EQ(e.what(), "made to fail (stage of setup: " + stage + ")");
+      EXPECT_STREQ(e.what(), "made to fail");
     }
     EXPECT_EQ(count_entries("/proc/self/fd"), fds);
     EXPECT_EQ(count_entries("/proc/self/task"), tasks);
