@@ -97,53 +97,7 @@ class Run {
     w.state = next(w.state, kEvent);
   }
   /// The state with its real questions.
-  static OperationState real(const World& w) {
-    OperationState state;
-    const auto go = [&]<Event... kEvents>() {
-      (state.on<kEvents>(), ...);
-    };
-    switch (w.state) {
-      case State::idle:
-        break;
-      case State::posted:
-        go.template operator()<Event::post>();
-        break;
-      case State::posted_whole:
-        go.template operator()<Event::post_whole>();
-        break;
-      case State::data_lost:
-        go.template operator()<Event::post, Event::lose_data>();
-        break;
-      case State::owed:
-        go.template operator()<Event::owe_signal>();
-        break;
-      case State::owed_posted:
-        go.template operator()<Event::post, Event::owe_signal>();
-        break;
-      case State::owed_data_lost:
-        go.template operator()<Event::post, Event::owe_signal, Event::lose_data>();
-        break;
-      case State::sent:
-        go.template operator()<Event::send>();
-        break;
-      case State::sent_posted:
-        go.template operator()<Event::post, Event::send>();
-        break;
-      case State::sent_data_lost:
-        go.template operator()<Event::post, Event::send, Event::lose_data>();
-        break;
-      case State::request_lost:
-        go.template operator()<Event::send, Event::lose_request>();
-        break;
-      case State::request_lost_posted:
-        go.template operator()<Event::post, Event::send, Event::lose_request>();
-        break;
-      case State::both_lost:
-        go.template operator()<Event::post, Event::send, Event::lose_data, Event::lose_request>();
-        break;
-    }
-    return state;
-  }
+  static OperationState real(const World& w) { return OperationState(w.state); }
 
   static bool push(World& w, uint8_t r, uint8_t packet) {
     auto& packets = w.rails[r].packets;

@@ -199,6 +199,9 @@ constexpr bool is_common(Event event) noexcept {
 /// The state of one operation. One thread at a time.
 class OperationState {
  public:
+  constexpr OperationState() = default;
+  constexpr explicit OperationState(State now) : state_(now) {}
+
   /// Common events are checked by builds with assertions only, those of failures by all.
   template <Event kEvent>
   [[gnu::always_inline]] void on() noexcept {
