@@ -3,8 +3,13 @@
 """Carries packets between two TUN devices, noisy-a and noisy-b, and does them harm. Prints "ready" when both exist.
 
 The harm is random, by probability: packets are lost, come twice, come late (so that others pass them), or have one bit
-flipped. A relay that is told to end says what it did. --swap N: of the N-th packet that holds the text RAILDATA four times, two words of 16 bits inside it change
-places. TCP's sum does not see that, because it only adds such words.
+flipped. A relay that is told to end says what it did.
+
+A packet is lost once at most: when TCP sends it again, it passes. TCP doubles its timeout with each loss of the same
+packet, so it would now and then be silent for longer than any deadline, and the test would fail without a fault.
+
+--swap N: of the N-th packet that holds the text RAILDATA four times, two words of 16 bits inside it change places. TCP's
+sum does not see that, because it only adds such words.
 """
 import argparse
 import fcntl
@@ -27,12 +32,19 @@ def open_tun(name):
     return fd
 
 
+def name_of(packet):
+    """What a packet and its repetition by TCP have in common: ports, sequence number, acknowledgment number."""
+    tcp = 4 * (packet[0] & 15)
+    return packet[tcp:tcp + 12]
+
+
 class Relay:
     def __init__(self, options):
         self.options = options
         self.random = random.Random(options.seed)
         self.ends = [open_tun("noisy-a"), open_tun("noisy-b")]
         self.late = []  # heap of (time, number, end, packet)
+        self.lost = set()  # packets that were lost once
         self.packets = self.marked = 0
         self.harm = dict.fromkeys(("loss", "twice", "late", "flip"), 0)
         signal.signal(signal.SIGTERM, self.end)
@@ -68,7 +80,9 @@ class Relay:
 
     def carry(self, end, packet):
         self.packets += 1
-        if self.hits("loss"):
+        name = name_of(packet)
+        if name not in self.lost and self.hits("loss"):
+            self.lost.add(name)
             return
         packet = self.harmed(packet)
         if self.hits("late"):
