@@ -76,8 +76,10 @@ void read_secret(fuzz::Input input) {
     must(secret.bytes().size() >= kShortestSecret && content.rfind(secret.bytes(), 0) == 0,
          "a secret is the file without the end of its line");
   } catch (const Error& e) {
-    must(content.size() < 4 || std::string(e.what()).find("'" + content) == std::string::npos,
-         "no message holds a secret");
+    std::string message = e.what();  // without the name of the file, which a secret may resemble
+    if (const size_t at = message.find(env.tcp_secret_file); at != std::string::npos)
+      message.replace(at, env.tcp_secret_file.size(), content.rfind('x', 0) == 0 ? "y" : "x");
+    must(content.size() < 4 || message.find("'" + content) == std::string::npos, "no message holds a secret");
   }
 }
 
