@@ -7,7 +7,9 @@ if(NOT RAILSHMEM_KERNELS_FOR MATCHES "^[0-9]*$")
   message(FATAL_ERROR "RAILSHMEM_KERNELS_FOR is '${RAILSHMEM_KERNELS_FOR}'; give the compute capability without a dot, such as 90, or leave it empty")
 endif()
 set(kernel_targets -gencode arch=compute_75,code=compute_75)
-set(RAILSHMEM_KERNEL_EFFORT 3 CACHE STRING "How hard nvcc optimises the libraries' own kernels for Hopper: 3, or 1 where nobody runs them, which takes a fifth of the time")
+# Effort 1 is not for GPUs: its kernels need more local memory than a context has (1 KB a thread), and a launch that makes
+# room waits until all running kernels end, which may wait for it.
+set(RAILSHMEM_KERNEL_EFFORT 3 CACHE STRING "How hard nvcc optimises the libraries' own kernels for Hopper: 3, or 1 for builds that no GPU runs, which takes a fifth of the time")
 set(RAILSHMEM_KERNELS_OF "" CACHE PATH "A build folder of these sources whose compiled kernels of the libraries are taken; empty: they are compiled")
 mark_as_advanced(RAILSHMEM_KERNEL_EFFORT RAILSHMEM_KERNELS_OF)
 if(NOT RAILSHMEM_SANITIZE)

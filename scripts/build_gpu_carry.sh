@@ -20,6 +20,10 @@ if [ ! -f "$build/CMakeCache.txt" ]; then
   echo "build_gpu_carry.sh: $build is not configured; run cmake --preset release, or set BUILD" >&2
   exit 1
 fi
+if ! grep -q '^RAILSHMEM_KERNEL_EFFORT:[A-Z]*=3' "$build/CMakeCache.txt"; then
+  echo "build_gpu_carry.sh: the kernels of $build are not for GPUs (docs/building.md); configure it with -DRAILSHMEM_KERNEL_EFFORT=3" >&2
+  exit 1
+fi
 nvshmem=${1:-$(scripts/find_nvshmem.sh || true)}
 nccl=${NCCL:-$(scripts/find_nccl.sh || true)}
 tests="ring_gpu_test memory_gpu_test multi_kernels multi_blocking_calls multi_own_memory multi_own_pe multi_shapes multi_compat_names multi_stream_full soak_kernels device_collectives stream_nodes stream_ops stream_own stream_parts stream_puts coll_ops coll_pieces many_teams moe moe_bulk moe_bulk_layout moe_masks overlap overlap_search pageable_copies registered_buffers nccl_window topology"

@@ -48,7 +48,7 @@ progress() {
 build() {
   set -- -DRAILSHMEM_CUDA=OFF
   if [ -n "$gpu" ]; then
-    set -- -DRAILSHMEM_CUDA=ON "-DRAILSHMEM_CUDA_ARCHITECTURES=$gpu" "-DRAILSHMEM_KERNELS_FOR=$gpu" -DRAILSHMEM_KERNEL_EFFORT=1 -DRAILSHMEM_EXAMPLES=ON
+    set -- -DRAILSHMEM_CUDA=ON "-DRAILSHMEM_CUDA_ARCHITECTURES=$gpu" "-DRAILSHMEM_KERNELS_FOR=$gpu" -DRAILSHMEM_KERNEL_EFFORT=3 -DRAILSHMEM_EXAMPLES=ON
   fi
   cmake --preset quickstart "$@" >"$folder.configure" 2>&1 || {
     cat "$folder.configure" >&2
