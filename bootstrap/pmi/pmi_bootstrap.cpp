@@ -127,7 +127,8 @@ void PmiBootstrap::connect_port() {
   const std::string place = need_variable("PMI_PORT", "pmi", kRemedy);
   const int id = need_number("PMI_ID", 0, INT_MAX, "pmi", kRemedy);
   const size_t colon = place.rfind(':');
-  if (colon == std::string::npos) throw Error(text("PMI_PORT is '%s', accepted is host:port", place.c_str()));
+  if (colon == std::string::npos)
+    throw Error(text("PMI_PORT is '%s'; the launcher must set it to HOST:PORT", place.c_str()));
   wire_.emplace(connect_to_server(place.substr(0, colon), place.substr(colon + 1)), timeout_s_);
   wire_->ask(text("cmd=initack pmiid=%d", id), "initack");
   pmi::Fields size = wire_->receive("set");

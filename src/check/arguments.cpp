@@ -48,7 +48,7 @@ void warn_of_own_memory(const char* function, const void* address, int pe) noexc
 /// What is asked of `symmetric`, which the call names as memory of `pe`.
 void check_target(const PeState& state, const char* function, const void* symmetric, size_t nbytes, int pe) noexcept {
   uintptr_t offset = 0;
-  const Buffer target{"the symmetric address", symmetric, nbytes};
+  const Buffer target{"the remote address", symmetric, nbytes};
   if (pe != state.me || !symmetric || find_segment(state, symmetric, 1, &offset))
     return must_be_symmetric(state, function, target);
   must_not_cross(state, function, target);

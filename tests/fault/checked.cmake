@@ -63,8 +63,8 @@ checked(get_overlap "PE 1: error: shmem_long_get: .* overlap")
 checked(put_overlap_mapped "PE 1: error: shmem_long_put: .* overlap")
 checked(source_past_end "PE 1: error: shmem_putmem: the local buffer .0x[0-9a-f]+, .2. crosses the border"
         "check the number of elements")
-checked(put_to_stack "PE 1: error: shmem_long_put: the symmetric address 0x[0-9a-f]+ is not symmetric" "shmem_malloc")
-checked(put_to_itself_past_end "PE 1: error: shmem_putmem: the symmetric address .* reaches past the end"
+checked(put_to_stack "PE 1: error: shmem_long_put: the remote address 0x[0-9a-f]+ is not symmetric" "shmem_malloc")
+checked(put_to_itself_past_end "PE 1: error: shmem_putmem: the remote address .* reaches past the end"
         "check the number of elements")
 fault_test(check.put_to_itself OPTIONS --status 0 --forbid "error|atomic_inc" --env SHMEM_CHECK=1 --env SHMEM_TRANSPORT=p2p
            --expect "PE 1: warn.*: shmem_long_put: address 0x[0-9a-f]+ is not symmetric. PE 1 is the caller"

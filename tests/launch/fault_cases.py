@@ -305,7 +305,7 @@ class Hosts(Case):
 
     def test_hosts_without_room(self):
         self.expect(oshrun_on("one:1,two:1", "-n", 3, "true"), 2, "oshrun: 3 PEs do not fit on the 2 slots of 2 hosts")
-        self.expect(oshrun_on("one:x", "true"), 2, "oshrun: 'one:x' is no host with a number of PEs")
+        self.expect(oshrun_on("one:x", "true"), 2, "oshrun: 'one:x' does not say how many PEs the host takes")
         self.expect(oshrun_on("-oProxyCommand=x", "true"), 2)
         self.expect(oshrun("--hostfile", "/no/such", "true"), 2, "--hostfile /no/such: the file cannot be read")
 

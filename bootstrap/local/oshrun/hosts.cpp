@@ -19,7 +19,11 @@ int parse_slots(std::string_view digits, const std::string& entry) {
   int slots = 0;
   const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), slots);
   if (failed != std::errc() || end != digits.data() + digits.size() || slots < 1 || slots > kMostSlots)
-    throw Error(text("'%s' is no host with a number of PEs; accepted is NAME or NAME:NUMBER", entry.c_str()));
+    throw Error(
+        text("'%s' does not say how many PEs the host takes; use NAME, NAME:NUMBER or, in a hostfile, NAME "
+             "slots=NUMBER, with "
+             "a number from 1 to %d",
+             entry.c_str(), kMostSlots));
   return slots;
 }
 
@@ -105,9 +109,8 @@ Host parse_line(const std::vector<std::string>& words, const std::string& line) 
     else if (const auto dashed = number_for("max-slots", word, line))
       most = *dashed;
     else
-      throw Error(
-          text("'%s' is no line of a hostfile; accepted is NAME, NAME:NUMBER or NAME slots=NUMBER max_slots=NUMBER",
-               line.c_str()));
+      throw Error(text("'%s' is no line of a hostfile; use NAME, NAME:NUMBER or NAME slots=NUMBER max_slots=NUMBER",
+                       line.c_str()));
   }
   if (most != 0 && host.slots > most)
     throw Error(text("'%s' has more slots than its max_slots; lower slots or raise max_slots", line.c_str()));

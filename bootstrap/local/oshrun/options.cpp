@@ -58,7 +58,7 @@ std::vector<std::pair<std::string, std::string>> assignment(const std::string& e
   if (equal != 0 && equal != std::string::npos) return {{entry.substr(0, equal), entry.substr(equal + 1)}};
   // As with other launchers a name alone passes the variable on, which happens anyway.
   if (equal == std::string::npos && std::getenv(entry.c_str())) return {};
-  throw Error(text("-x %s: accepted is NAME=VALUE, or NAME of a variable that is set", entry.c_str()));
+  throw Error(text("-x %s: use NAME=VALUE, or NAME of a variable that is set", entry.c_str()));
 }
 
 std::vector<Host> read_hostfile(const std::string& path) {
