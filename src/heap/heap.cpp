@@ -88,7 +88,20 @@ void Heap::populate_to(size_t end) {
   if (end <= populated_) return;
   // By whole huge pages: transparent ones come in that size anyway, and small allocations do not each cost a call.
   const size_t target = std::min(align_up(end, HostMemory::kAlign), nbytes());
-  memory_.populate(populated_, target - populated_);
+  std::optional<NoMemory> lack;
+  try {
+    memory_.populate(populated_, target - populated_);
+  } catch (const Error& e) {
+    lack.emplace(e.what(), true);
+  }
+  // All PEs come here together, since their heaps are alike.
+  if (all_agree_ && !all_agree_(!lack) && !lack) lack.emplace("another PE has no memory for it", false);
+  if (lack) {
+    // Not the header's last page.
+    const size_t unused = std::max(populated_, align_up(header_nbytes_, HostMemory::kAlign));
+    if (unused < target) memory_.drop_pages(unused, target - unused);
+    throw *lack;
+  }
   populated_ = target;
 }
 

@@ -3,12 +3,20 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 
+#include "src/base/error.h"
 #include "src/heap/host_memory.h"
 #include "src/heap/offset_allocator.h"
 
 namespace railshmem {
+
+/// The system of some PE lacks the memory that an allocation needs.
+struct NoMemory : Error {
+  NoMemory(const std::string& why, bool is_here) : Error(why), here(is_here) {}
+  bool here;  ///< this PE lacks it
+};
 
 /// PEs that make one sequence of calls get one sequence of offsets. Not thread-safe: callers serialise.
 ///
@@ -24,9 +32,12 @@ class Heap {
   /// Makes sure that a part of the header is backed by memory. Throws Error.
   void populate_header(size_t offset, size_t nbytes) { memory_.populate(offset, nbytes); }
 
+  /// From now on all PEs get new pages or none. `all_agree` is collective: whether it was called with true on all PEs.
+  void vote_on_pages(std::function<bool(bool)> all_agree) { all_agree_ = std::move(all_agree); }
+
   /// Returns populated memory that never moves; its content is undefined. Returns nullptr, on all PEs, for 0 bytes, for
-  /// an `align` that is no power of two or above base_alignment, or when no room is left. Throws Error when there is
-  /// room but the system lacks the memory. Then only this PE knows of the failure, and the heap is as before.
+  /// an `align` that is no power of two or above base_alignment, or when no room is left. Throws NoMemory,
+  /// on all PEs after vote_on_pages(), when there is room but the system lacks the memory. The heap is as before.
   void* allocate(size_t nbytes, size_t align = OffsetAllocator::kGranule);
   /// Frees an object. False when `object` is not from allocate(), or was released already; true for nullptr.
   bool release(void* object);
@@ -63,6 +74,7 @@ class Heap {
   size_t header_nbytes_;
   size_t base_alignment_;
   size_t populated_ = 0;
+  std::function<bool(bool)> all_agree_;  ///< empty: no vote
 };
 
 }  // namespace railshmem

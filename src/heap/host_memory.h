@@ -37,7 +37,8 @@ class HostMemory {
   void populate(size_t offset, size_t nbytes);
   /// Gives all pages back to the system, of all processes that map them. The addresses stay usable: pages come back as
   /// zeros.
-  void drop_pages() noexcept { madvise(base_, nbytes_, MADV_REMOVE); }
+  void drop_pages() noexcept { drop_pages(0, nbytes_); }
+  void drop_pages(size_t offset, size_t nbytes) noexcept { madvise(base_ + offset, nbytes, MADV_REMOVE); }
 
  private:
   UniqueFd fd_;

@@ -9,13 +9,16 @@
 #include "src/base/error.h"
 #include "src/base/log.h"
 #include "src/base/quantity.h"
+#include "src/collective/agree.h"
 #include "src/collective/collectives.h"
 #include "src/rma/ordering.h"
 
 namespace railshmem {
 
 SymmetricMemory::SymmetricMemory(Team& world, Heap& heap, DeviceMemory* device, std::function<void()> attach) noexcept
-    : world_(world), state_(world.state), heap_(heap), device_(device), attach_(std::move(attach)) {}
+    : world_(world), state_(world.state), heap_(heap), device_(device), attach_(std::move(attach)) {
+  heap_.vote_on_pages([this](bool mine) { return all_agree(world_, "shmem_malloc", mine); });
+}
 
 void SymmetricMemory::barrier(const char* function) noexcept {
   quiet(state_, state_.default_context);
@@ -27,6 +30,14 @@ void SymmetricMemory::say_full(const std::string& why) noexcept {
   if (said_full_ || state_.me != 0) return log_info("%s", why.c_str());
   said_full_ = true;
   log_warn("%s; every PE gets NULL. this is printed once, later failures only with SHMEM_DEBUG=info", why.c_str());
+}
+
+/// The PE that lacks the memory warns, once.
+void SymmetricMemory::say_lack(const char* function, const NoMemory& lack) noexcept {
+  if (!lack.here || said_full_) return log_info("%s: %s", function, lack.what());
+  said_full_ = true;
+  log_warn("%s: %s; every PE gets NULL. this is printed once, later failures only with SHMEM_DEBUG=info", function,
+           lack.what());
 }
 
 void SymmetricMemory::say_host_full(const char* function, size_t nbytes) {
@@ -75,11 +86,11 @@ void* SymmetricMemory::allocate_host(const char* function, size_t nbytes, size_t
   void* object = nullptr;
   try {
     object = heap_.allocate(nbytes, align);
-  } catch (const Error& e) {
-    die("%s: %s", function, e.what());
+    if (!object) say_host_full(function, nbytes);
+  } catch (const NoMemory& lack) {
+    say_lack(function, lack);
   }
   if (object && zero) std::memset(object, 0, nbytes);
-  if (!object) say_host_full(function, nbytes);
   barrier(function);
   return object;
 }
@@ -136,10 +147,12 @@ void* SymmetricMemory::reallocate(const char* function, void* object, size_t nby
   void* moved = nullptr;
   try {
     moved = resize(function, object, nbytes);
+    if (!moved && !(device_ && device_->contains(object))) say_host_full(function, nbytes);
+  } catch (const NoMemory& lack) {
+    say_lack(function, lack);
   } catch (const std::exception& e) {
     die("%s: %s", function, e.what());
   }
-  if (!moved && !(device_ && device_->contains(object))) say_host_full(function, nbytes);
   barrier(function);
   return moved;
 }

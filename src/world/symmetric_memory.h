@@ -16,7 +16,8 @@ namespace railshmem {
 /// The heap that shmem_malloc means, and the heap in host memory beside it.
 class SymmetricMemory {
  public:
-  /// `device` null: there is only the heap in host memory. `attach` is called before the first use of `device`.
+  /// `device` null: there is only the heap in host memory. `attach` is called before the first use of `device`. PEs
+  /// vote on new pages of `heap` from here on.
   SymmetricMemory(Team& world, Heap& heap, DeviceMemory* device, std::function<void()> attach) noexcept;
 
   /// Allocates in the program's heap. Returns nullptr on all PEs when there is no room. zero: the bytes are 0 on every
@@ -34,6 +35,7 @@ class SymmetricMemory {
  private:
   void barrier(const char* function) noexcept;
   void say_full(const std::string& why) noexcept;
+  void say_lack(const char* function, const NoMemory& lack) noexcept;
   void say_host_full(const char* function, size_t nbytes);
   void* place_on_device(size_t nbytes, size_t align, bool zero, Updates updates);
   void refuse(const char* function, const void* object, const char* outcome) const;

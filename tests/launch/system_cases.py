@@ -97,11 +97,22 @@ class ControlGroup(Case):
         command = ["sh", "-c", f'echo $$ > {procs} && exec "$@"', "sh", OSHRUN, "-n", "1", os.path.join(BIN, "ask_memory")]
         return Job([*command, str(mebibytes)], environment(SHMEM_SYMMETRIC_SIZE="512M", SHMEM_TRANSPORT="p2p")).wait()
 
-    def test_more_than_the_group_may_use_is_an_error_and_no_kill(self):
+    def test_more_than_the_group_may_use_is_null_and_no_kill(self):
         procs = self.limited_group() + "/cgroup.procs"
         self.expect(self.ask(procs, 16), 0, "16 MiB: allocated", where="out")
         result = self.ask(procs, 300)
-        self.expect(result, 1, "PE 0: error: shmem_malloc: no memory for", "the system has", "lower SHMEM_SYMMETRIC_SIZE")
+        self.expect(result, 0, "300 MiB: NULL", where="out")
+        self.expect(result, 0, "PE 0: warn: shmem_malloc: no memory for", "the system has", "every PE gets NULL")
+
+    def test_all_pes_get_null_where_one_lacks_memory(self):
+        """Only the PE that comes first is in the group."""
+        procs = self.limited_group() + "/cgroup.procs"
+        with tempfile.TemporaryDirectory() as folder:
+            enter = f'if mkdir "{folder}/first" 2> /dev/null; then echo $$ > {procs}; fi; exec "$@"'
+            command = [OSHRUN, "-n", "2", "sh", "-c", enter, "sh", os.path.join(BIN, "ask_memory"), "300"]
+            result = Job(command, environment(SHMEM_SYMMETRIC_SIZE="512M", SHMEM_TRANSPORT="p2p")).wait()
+        self.expect(result, 0, "warn: shmem_malloc: no memory for", "every PE gets NULL")
+        self.assertEqual(result.out.count("300 MiB: NULL"), 2, result.out)
 
 
 class Leftovers(Case):

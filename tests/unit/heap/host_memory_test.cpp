@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <thread>
@@ -185,6 +186,40 @@ TEST(Heap, FailedPopulateRollsTheAllocationBack) {
   void* object = heap.allocate(64);
   EXPECT_THROW(heap.resize(object, 4 * kMiB), Error);
   EXPECT_EQ(heap.size_of(object), 64u);
+}
+
+TEST(Heap, PagesThatAnotherPeLacksAreGivenBack) {
+  SmallHeap small(64 * kMiB);
+  Heap& heap = small.heap;
+  bool others_agree = true;
+  int votes = 0;
+  heap.vote_on_pages([&](bool mine) {
+    ++votes;
+    return mine && others_agree;
+  });
+  auto* const first = static_cast<char*>(heap.allocate(kMiB));
+  std::memset(first, 7, kMiB);
+  ASSERT_NE(heap.allocate(64), nullptr);
+  EXPECT_EQ(votes, 1) << "memory that has pages needs no vote";
+  const size_t used = heap.offsets().bytes_used();
+  const size_t populated = heap.populated();
+  const size_t had = blocks(heap.fd());
+  others_agree = false;
+  try {
+    heap.allocate(10 * kMiB);
+    ADD_FAILURE() << "pages that another PE lacks";
+  } catch (const NoMemory& lack) {
+    EXPECT_FALSE(lack.here);
+  }
+  EXPECT_THROW(heap.resize(first, 20 * kMiB), NoMemory);
+  EXPECT_EQ(heap.offsets().bytes_used(), used);
+  EXPECT_EQ(heap.populated(), populated);
+  EXPECT_EQ(blocks(heap.fd()), had);
+  EXPECT_EQ(heap.size_of(first), kMiB);
+  EXPECT_EQ(std::count(first, first + kMiB, 7), static_cast<long>(kMiB));
+  others_agree = true;
+  EXPECT_NE(heap.allocate(10 * kMiB), nullptr);
+  EXPECT_EQ(votes, 4);
 }
 
 }  // namespace
