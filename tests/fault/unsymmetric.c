@@ -2,6 +2,7 @@
 //
 // The last PE puts to an object that is not symmetric: `unsymmetric global|constant|library|thread|stack|malloc`. Built
 // twice; with OTHER_EXECUTABLE the global objects have another size. An object that is taken ends with status 3.
+#include <alloca.h>
 #include <shmem.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +21,12 @@ int main(int argc, char** argv) {
   if (argc != 2) return 2;
   alarm(40);  // a hang must not outlive the test
   const char* which = argv[1];
-  long on_stack = 0;
+  long* on_stack = alloca(sizeof *on_stack);  // AddressSanitizer may keep variables elsewhere
   long* object = &global_word;
   if (strcmp(which, "constant") == 0) object = (long*)&constant_word;
   if (strcmp(which, "library") == 0) object = object_of_library();
   if (strcmp(which, "thread") == 0) object = &thread_word;
-  if (strcmp(which, "stack") == 0) object = &on_stack;
+  if (strcmp(which, "stack") == 0) object = on_stack;
   if (strcmp(which, "malloc") == 0) object = malloc(sizeof *object);
   shmem_init();
   if (shmem_my_pe() == shmem_n_pes() - 1) {

@@ -20,7 +20,8 @@ def file_of(frame):
     """The file whose function this is, from the root of the repository; None for other people's functions. A function of
     ours that was compiled without line numbers shows its library, so that it is not overlooked.
     """
-    where = frame.find_sal().symtab
+    function = frame.function()  # where the frame is now may be a line of the caller, with g++ 14
+    where = function.symtab if function else frame.find_sal().symtab
     file = os.path.realpath(where.fullname() if where else gdb.current_progspace().solib_name(frame.pc()) or PROGRAM)
     if generated := re.search(r"/generated/((?:src|include)/.*)", file):  # of the build folder
         return generated[1]
