@@ -20,8 +20,12 @@ def file_of(frame):
     """The file whose function this is, from the root of the repository; None for other people's functions. A function of
     ours that was compiled without line numbers shows its library, so that it is not overlooked.
     """
-    function = frame.function()  # where the frame is now may be a line of the caller, with g++ 14
-    where = function.symtab if function else frame.find_sal().symtab
+    where = frame.find_sal().symtab
+    function = frame.function()
+    # With g++ 14 an inlined function may begin at a line of its caller.
+    if frame.type() == gdb.INLINE_FRAME and where and function and function.symtab.filename.endswith(".h"):
+        if where.filename.endswith(".cpp") and where == frame.older().find_sal().symtab:
+            where = function.symtab
     file = os.path.realpath(where.fullname() if where else gdb.current_progspace().solib_name(frame.pc()) or PROGRAM)
     if generated := re.search(r"/generated/((?:src|include)/.*)", file):  # of the build folder
         return generated[1]
