@@ -22,10 +22,9 @@ def file_of(frame):
     """
     where = frame.find_sal().symtab
     function = frame.function()
-    # With g++ 14 an inlined function may begin at a line of its caller.
-    if frame.type() == gdb.INLINE_FRAME and where and function and function.symtab.filename.endswith(".h"):
-        if where.filename.endswith(".cpp") and where == frame.older().find_sal().symtab:
-            where = function.symtab
+    # With g++ 14 a function of a header may begin at a line of its caller.
+    if where and function and where.filename.endswith(".cpp") and function.symtab.filename.endswith(".h"):
+        where = function.symtab
     file = os.path.realpath(where.fullname() if where else gdb.current_progspace().solib_name(frame.pc()) or PROGRAM)
     if generated := re.search(r"/generated/((?:src|include)/.*)", file):  # of the build folder
         return generated[1]
