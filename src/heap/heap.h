@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "src/base/error.h"
 #include "src/heap/host_memory.h"

@@ -25,19 +25,12 @@ void SymmetricMemory::barrier(const char* function) noexcept {
   sync(world_, function);
 }
 
-/// All PEs fail together, so only PE 0 warns. It warns once, because a program may try smaller sizes until one fits.
-void SymmetricMemory::say_full(const std::string& why) noexcept {
-  if (said_full_ || state_.me != 0) return log_info("%s", why.c_str());
+/// All PEs fail together, so one warns: PE 0, or the one that lacks memory. It warns once, because a program may try
+/// smaller sizes until one fits.
+void SymmetricMemory::say_full(const std::string& why, bool warns) noexcept {
+  if (said_full_ || !warns) return log_info("%s", why.c_str());
   said_full_ = true;
   log_warn("%s; every PE gets NULL. this is printed once, later failures only with SHMEM_DEBUG=info", why.c_str());
-}
-
-/// The PE that lacks the memory warns, once.
-void SymmetricMemory::say_lack(const char* function, const NoMemory& lack) noexcept {
-  if (!lack.here || said_full_) return log_info("%s: %s", function, lack.what());
-  said_full_ = true;
-  log_warn("%s: %s; every PE gets NULL. this is printed once, later failures only with SHMEM_DEBUG=info", function,
-           lack.what());
 }
 
 void SymmetricMemory::say_host_full(const char* function, size_t nbytes) {
@@ -46,12 +39,13 @@ void SymmetricMemory::say_host_full(const char* function, size_t nbytes) {
   const uint64_t has = heap_.nbytes() - heap_.header_nbytes();
   const bool scattered = nbytes <= has - used;  // or aligned beyond what the free pieces offer
   const uint64_t enough = nbytes < SIZE_MAX / 2 ? ((scattered ? has : used) + nbytes + kMiB - 1) / kMiB : 0;
-  say_full(text("%s: %s (%zu bytes) do not fit: %s of the %s of symmetric heap are in use%s; %s", function,
-                memory_size(nbytes).c_str(), nbytes, memory_size(used).c_str(), memory_size(has).c_str(),
-                scattered ? ", and no free piece is long enough for this size and alignment" : "",
-                enough
-                    ? text("set SHMEM_SYMMETRIC_SIZE to %lluM or more", static_cast<unsigned long long>(enough)).c_str()
-                    : "check the size"));
+  say_full(
+      text("%s: %s (%zu bytes) do not fit: %s of the %s of symmetric heap are in use%s; %s", function,
+           memory_size(nbytes).c_str(), nbytes, memory_size(used).c_str(), memory_size(has).c_str(),
+           scattered ? ", and no free piece is long enough for this size and alignment" : "",
+           enough ? text("set SHMEM_SYMMETRIC_SIZE to %lluM or more", static_cast<unsigned long long>(enough)).c_str()
+                  : "check the size"),
+      state_.me == 0);
 }
 
 void* SymmetricMemory::place_on_device(size_t nbytes, size_t align, bool zero, Updates updates) {
@@ -72,11 +66,11 @@ void* SymmetricMemory::allocate(const char* function, size_t nbytes, size_t alig
     die("%s: %s", function, e.what());
   }
   if (!object)
-    say_full(
-        text("%s: %s (%zu bytes) do not fit: %s of the device heap, which may grow to %s, are in use; raise "
-             "SHMEM_DEVICE_HEAP_MAX, or see with SHMEM_DEBUG=info what a GPU has left",
-             function, memory_size(nbytes).c_str(), nbytes, memory_size(device_->used()).c_str(),
-             memory_size(device_->limit()).c_str()));
+    say_full(text("%s: %s (%zu bytes) do not fit: %s of the device heap, which may grow to %s, are in use; raise "
+                  "SHMEM_DEVICE_HEAP_MAX, or see with SHMEM_DEBUG=info what a GPU has left",
+                  function, memory_size(nbytes).c_str(), nbytes, memory_size(device_->used()).c_str(),
+                  memory_size(device_->limit()).c_str()),
+             state_.me == 0);
   barrier(function);
   return object;
 }
@@ -88,7 +82,7 @@ void* SymmetricMemory::allocate_host(const char* function, size_t nbytes, size_t
     object = heap_.allocate(nbytes, align);
     if (!object) say_host_full(function, nbytes);
   } catch (const NoMemory& lack) {
-    say_lack(function, lack);
+    say_full(text("%s: %s", function, lack.what()), lack.here);
   }
   if (object && zero) std::memset(object, 0, nbytes);
   barrier(function);
@@ -149,7 +143,7 @@ void* SymmetricMemory::reallocate(const char* function, void* object, size_t nby
     moved = resize(function, object, nbytes);
     if (!moved && !(device_ && device_->contains(object))) say_host_full(function, nbytes);
   } catch (const NoMemory& lack) {
-    say_lack(function, lack);
+    say_full(text("%s: %s", function, lack.what()), lack.here);
   } catch (const std::exception& e) {
     die("%s: %s", function, e.what());
   }

@@ -34,8 +34,7 @@ class SymmetricMemory {
 
  private:
   void barrier(const char* function) noexcept;
-  void say_full(const std::string& why) noexcept;
-  void say_lack(const char* function, const NoMemory& lack) noexcept;
+  void say_full(const std::string& why, bool warns) noexcept;
   void say_host_full(const char* function, size_t nbytes);
   void* place_on_device(size_t nbytes, size_t align, bool zero, Updates updates);
   void refuse(const char* function, const void* object, const char* outcome) const;

@@ -21,8 +21,7 @@ int parse_slots(std::string_view digits, const std::string& entry) {
   if (failed != std::errc() || end != digits.data() + digits.size() || slots < 1 || slots > kMostSlots)
     throw Error(
         text("'%s' does not say how many PEs the host takes; use NAME, NAME:NUMBER or, in a hostfile, NAME "
-             "slots=NUMBER, with "
-             "a number from 1 to %d",
+             "slots=NUMBER, with a number from 1 to %d",
              entry.c_str(), kMostSlots));
   return slots;
 }
